@@ -1,0 +1,1 @@
+"""What should have happened: cases, goldens, matchers, policies."""

@@ -1,0 +1,179 @@
+"""Cases from text: JSON Lines, JSON, TOML or YAML, all through one door.
+
+TOML and YAML are turned into JSON values and read by the same decoder as JSON Lines, so that a case means the same in
+each. YAML is the safe subset of YAML 1.2: no tags, no anchors, no duplicate keys (`no` is a text).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rightcall.case.case import Case
+from rightcall.errors import CaseError, Place, RightcallError, TraceError
+from rightcall.trace import jsontext
+from rightcall.trace.explain import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rightcall.trace.jsontext import JsonValue
+
+_decode = msgspec.json.Decoder(Case).decode
+SUFFIXES = (".jsonl", ".json", ".toml", ".yaml", ".yml")
+
+
+def read_case(data: bytes, place: Place, source: str = "") -> Case:
+    """Read one case from its JSON text.
+
+    Args:
+        data: one JSON object.
+        place: where it was written.
+        source: the text of a TOML or YAML file that the JSON was made from, to find the line of a fault.
+
+    Raises:
+        CaseError: every fault, with JSON path, line where it can be found, and the nearest valid name.
+    """
+    try:
+        jsontext.check_depth(data, place)
+        return _decode(data)
+    except TraceError as error:
+        raise CaseError(error.message, code=error.code, place=error.place, hint=error.hint) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _refusal(data, error, place, source) from None
+
+
+def _refusal(data: bytes, error: Exception, place: Place, source: str) -> CaseError:
+    faults = []
+    if isinstance(error, msgspec.ValidationError):
+        faults = explain(Case, jsontext.decode(data, place), place.path or "$")
+    if not faults:
+        broken = jsontext.malformed(data, error, place)
+        return CaseError(broken.message, place=broken.place, hint=broken.hint, code="CASE_INVALID")
+    first = faults[0]
+    unknown = first.message.startswith("unknown field")
+    more = f" (and {len(faults) - 1} more: {'; '.join(map(str, faults[1:4]))})" if faults[1:] else ""
+    line = place.line or line_of(source, first.path.rsplit(".", 1)[-1])
+    return CaseError(
+        first.message + more, code="CASE_UNKNOWN_FIELD" if unknown else "CASE_INVALID",
+        place=Place(place.file, line, None, first.path), hint=first.hint,
+    )  # fmt: skip
+
+
+def line_of(source: str, key: str) -> int | None:
+    """The line of a TOML or YAML text on which a key is written, if it is written exactly once."""
+    pattern = re.compile(rf'(?:^|[\s{{,.\[])["\']?{re.escape(key)}["\']?\s*(?:[=:]|\]|\.)')
+    found = [number for number, line in enumerate(source.splitlines(), 1) if pattern.search(line)]
+    return found[0] if len(found) == 1 else None
+
+
+def parse_cases(data: bytes, file: str) -> Iterator[tuple[Case, Place]]:
+    """Every case of a file with the place where it stands. The format follows the file's suffix.
+
+    Raises:
+        CaseError: the text cannot be read, or a case in it cannot.
+    """
+    suffix = "." + file.rsplit(".", 1)[-1].lower() if "." in file else ""
+    if suffix == ".toml":
+        yield from _toml(data, file)
+    elif suffix in (".yaml", ".yml"):
+        yield from _yaml(data, file)
+    elif suffix == ".json":
+        yield from _documents(_json(data, file), file)
+    else:
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if line.strip():
+                place = Place(file, number)
+                yield read_case(line, place), place
+
+
+def _json(data: bytes, file: str) -> JsonValue:
+    try:
+        return jsontext.decode(data, Place(file))
+    except TraceError as error:
+        raise CaseError(error.message, code=error.code, place=error.place, hint=error.hint) from None
+
+
+def _toml(data: bytes, file: str) -> Iterator[tuple[Case, Place]]:
+    text = _text(data, file)
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        line, column = (int(found[1]), int(found[2])) if found else (None, None)
+        reason = re.sub(r" \(at .*\)$", "", str(error))
+        raise CaseError(f"not valid TOML: {reason}", place=Place(file, line, column)) from None
+    except RecursionError:
+        raise CaseError("nested too deep", place=Place(file), code="TRACE_TOO_DEEP") from None
+    if isinstance(value.get("case"), list) and len(value) == 1:
+        value = value["case"]  # type: ignore[assignment]
+    yield from _documents(value, file, text)
+
+
+def _text(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CaseError(f"not UTF-8 at byte {error.start}", place=Place(file)) from None
+
+
+def _yaml(data: bytes, file: str) -> Iterator[tuple[Case, Place]]:
+    text = _text(data, file)
+    yield from _documents(load_yaml(text, file), file, text)
+
+
+def load_yaml(text: str, file: str) -> JsonValue:
+    """A YAML text as JSON values: YAML 1.2, no tags, no anchors, no duplicate keys.
+
+    Raises:
+        CaseError: with line and column.
+    """
+    from ruamel.yaml import YAML  # noqa: PLC0415 - only YAML needs it
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
+
+    reader = YAML(typ="safe", pure=True)
+    reader.allow_duplicate_keys = False
+    try:
+        for event in reader.parse(text):
+            _refuse_anchor_or_tag(event, file)
+        documents = list(reader.load_all(text))
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
+        reason = (error.problem or str(error)).splitlines()[0]
+        raise CaseError(f"not valid YAML: {reason}", place=place) from None
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise CaseError(f"not valid YAML: {str(error).splitlines()[0]}", place=Place(file)) from None
+    return documents[0] if len(documents) == 1 else documents
+
+
+def _refuse_anchor_or_tag(event: Any, file: str) -> None:  # noqa: ANN401 - a library's event
+    anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+    if anchor or tag:
+        what = f"anchor or alias `{anchor}`" if anchor else f"tag `{tag}`"
+        place = Place(file, event.start_mark.line + 1, event.start_mark.column + 1)
+        raise CaseError(f"{what} is outside the safe subset of YAML", place=place, hint="write the value out")
+
+
+def _documents(value: JsonValue, file: str, source: str = "") -> Iterator[tuple[Case, Place]]:
+    if isinstance(value, dict) and isinstance(value.get("cases"), list) and len(value) == 1:
+        value = value["cases"]
+    rows = value if isinstance(value, list) else [value]
+    for index, row in enumerate(rows):
+        path = f"$[{index}]" if isinstance(value, list) else "$"
+        place = Place(file, line_of(source, str(row["id"])) if isinstance(row, dict) and "id" in row else None, None, path)
+        try:
+            data = msgspec.json.encode(row, enc_hook=_plain)
+        except (TypeError, ValueError, RecursionError, RightcallError) as error:
+            raise CaseError(f"not a JSON value: {error}", place=place) from None
+        yield read_case(data, Place(file, None, None, path), source), place
+
+
+def _plain(value: Any) -> str:  # noqa: ANN401
+    if isinstance(value, (date, datetime, time)):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON form")

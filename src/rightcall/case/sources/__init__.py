@@ -1,0 +1,1 @@
+"""Cases from the answer files of public benchmarks, one module each."""

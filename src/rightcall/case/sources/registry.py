@@ -1,0 +1,26 @@
+"""Every benchmark whose answers can be read as cases. A new one is one module and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from rightcall.case.case import Case
+from rightcall.case.sources import bfcl, tau, tau2
+from rightcall.errors import Place
+from rightcall.trace.jsontext import JsonValue
+from rightcall.trace.sources.dialect import Skip
+
+
+class CaseSource(NamedTuple):
+    """How a benchmark's file is recognised, and how its cases are read."""
+
+    detect: Callable[[JsonValue], bool]
+    cases: Callable[[JsonValue, Place], Iterator[Case | Skip]]
+
+
+SOURCES: dict[str, CaseSource] = {
+    "bfcl": CaseSource(bfcl.detect, bfcl.cases),
+    "tau": CaseSource(tau.detect, tau.cases),
+    "tau2": CaseSource(tau2.detect, tau2.cases),
+}

@@ -1,0 +1,97 @@
+"""The calls that were really made, seen by the grader: names resolved, values decoded once and only when needed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rightcall.trace import jsontext
+from rightcall.trace.jsontext import nfc_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rightcall.trace.catalog import Catalog
+    from rightcall.trace.jsontext import JsonValue
+    from rightcall.trace.model import Call, Trace
+
+
+class Actual:
+    """The agent's calls of one trace, with what the grader asks about them.
+
+    Args:
+        trace: the trace.
+        aliases: other name -> canonical name.
+        catalog: the tools that the agent could see, if known.
+    """
+
+    def __init__(self, trace: Trace, aliases: Mapping[str, str], catalog: Catalog | None) -> None:
+        """Take the calls; nothing is decoded yet."""
+        self.calls: tuple[Call, ...] = trace.calls
+        self.names = [call.tool for call in self.calls]
+        if aliases:
+            self.names = [aliases.get(name, name) for name in self.names]
+        self.catalog = catalog
+        self._values: dict[int, Mapping[str, JsonValue] | None] = {}
+        self._keys: dict[int, tuple[str, str, bytes]] = {}
+
+    def __len__(self) -> int:
+        """How many calls were made."""
+        return len(self.calls)
+
+    def raw(self, index: int) -> bytes | None:
+        """The arguments' JSON text; `None` unless their status is `ok`."""
+        call = self.calls[index]
+        return bytes(call.arguments_json) if call.arguments_status == "ok" else None  # type: ignore[arg-type]
+
+    def value(self, index: int) -> Mapping[str, JsonValue] | None:
+        """The arguments with keys in NFC; `None` unless their status is `ok`."""
+        if index not in self._values:
+            value = self.calls[index].arguments
+            self._values[index] = None if value is None else nfc_keys(value)
+        return self._values[index]
+
+    def identity(self, index: int) -> tuple[str, str, bytes]:
+        """A key that two calls share exactly when they are the same call: tool and arguments."""
+        if index not in self._keys:
+            call, raw = self.calls[index], self.raw(index)
+            text = jsontext.identity(raw) if raw is not None else (call.arguments_raw or "").encode()
+            self._keys[index] = (self.names[index], call.arguments_status, text)
+        return self._keys[index]
+
+    def is_known(self, index: int) -> bool | None:
+        """Whether the called tool is in the catalog; `None` without a catalog."""
+        if self.catalog is None:
+            return None
+        return self.calls[index].tool in self.catalog or self.names[index] in self.catalog
+
+    def tool_name(self, index: int) -> str:
+        """The name under which the catalog knows the called tool."""
+        raw = self.calls[index].tool
+        return raw if self.catalog is not None and raw in self.catalog else self.names[index]
+
+    def same_turn(self, first: int, second: int) -> bool:
+        """Whether two calls belong to one assistant message, so that neither could see the other's result."""
+        turn = self.calls[first].turn
+        return turn is not None and turn == self.calls[second].turn
+
+    def failed(self, index: int) -> bool:
+        """Whether the call is *known* to have failed."""
+        result = self.calls[index].result
+        return result is not None and result.is_error is True
+
+    @cached_property
+    def calls_failed(self) -> int:
+        """How many calls are known to have failed."""
+        return sum(call.result is not None and call.result.is_error is True for call in self.calls)
+
+    @cached_property
+    def invalid(self) -> list[int]:
+        """The calls whose arguments do not satisfy their tool's schema; an unknown tool is invalid."""
+        return [index for index in range(len(self.calls)) if not self._is_valid(index)]
+
+    def _is_valid(self, index: int) -> bool:
+        if self.catalog is None or not self.is_known(index):
+            return False
+        value, validator = self.value(index), self.catalog.validator(self.tool_name(index))
+        return value is not None and (validator is None or validator.is_valid(value))

@@ -1,0 +1,135 @@
+"""Golden and actual calls side by side: what is paired, missing, surplus, a retry, or stands in another's place.
+
+The pairs that stand in order are anchors. Between two anchors, missing golden calls and surplus actual calls stand at
+the same place: taken in order, one of each is a *substitution*. A repeat of an earlier call substitutes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rightcall.grade.order import monotone_core
+from rightcall.grade.verdict import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rightcall.case.golden import Golden
+    from rightcall.grade.actual import Actual
+
+
+@dataclass(slots=True)
+class Alignment:
+    """The parts of a comparison, by index.
+
+    Attributes:
+        pairs: golden index -> actual index.
+        missing: required golden calls without a partner.
+        retries: repeats after a failure, left out of the actual length.
+        free: surplus calls of class `read` that the suite exempts.
+        repeats: surplus calls identical to an earlier call.
+        surplus: the other surplus calls.
+        substituted: golden index -> the surplus call in its place (members of `missing` and `surplus`).
+        rows: everything line by line.
+    """
+
+    pairs: Mapping[int, int]
+    missing: list[int] = field(default_factory=list)
+    retries: list[int] = field(default_factory=list)
+    free: list[int] = field(default_factory=list)
+    repeats: list[int] = field(default_factory=list)
+    surplus: list[int] = field(default_factory=list)
+    substituted: dict[int, int] = field(default_factory=dict)
+    rows: tuple[Row, ...] = ()
+
+
+def align(
+    golden: Golden, actual: Actual, pairs: Mapping[int, int], *, is_free: Callable[[int], bool], retries_are_free: bool
+) -> Alignment:
+    """Sort every call of both sides into its part."""
+    found = Alignment(pairs)
+    found.missing = [g for g, call in enumerate(golden.calls) if g not in pairs and not call.optional]
+    paired = set(pairs.values())
+    unpaired = [index for index in range(len(actual)) if index not in paired]
+    if unpaired:
+        retries, repeats = _repeats(actual, paired, unpaired)
+        if not retries_are_free:
+            retries, repeats = set(), repeats | retries
+        found.retries = sorted(retries)
+        found.free = [a for a in unpaired if a not in retries and is_free(a)]
+        rest = [a for a in unpaired if a not in retries and not is_free(a)]
+        found.repeats = [a for a in rest if a in repeats]
+        found.surplus = [a for a in rest if a not in repeats]
+    found.rows = tuple(_rows(golden, actual, found))
+    return found
+
+
+def _repeats(actual: Actual, paired: set[int], unpaired: list[int]) -> tuple[set[int], set[int]]:
+    """Among unpaired calls: the retries (SPEC §5.3), and the other calls identical to an earlier one."""
+    names = {actual.names[index] for index in unpaired}
+    same: dict[tuple[str, str, bytes], list[int]] = {}
+    for index, name in enumerate(actual.names):
+        if name in names:
+            same.setdefault(actual.identity(index), []).append(index)
+    retries: set[int] = set()
+    repeats: set[int] = set()
+    for indices in same.values():
+        for place, index in enumerate(indices):
+            if index in paired:
+                continue
+            after_failure = place > 0 and actual.failed(indices[place - 1])
+            is_last = place + 1 == len(indices)
+            before_success = actual.failed(index) and not is_last and indices[place + 1] in paired
+            if after_failure or before_success:
+                retries.add(index)
+            elif place:
+                repeats.add(index)
+    return retries, repeats
+
+
+def _rows(golden: Golden, actual: Actual, found: Alignment) -> list[Row]:
+    anchors = sorted(monotone_core(found.pairs))
+    rows: list[Row] = []
+    gone_by = set(found.pairs.values())
+    states = _states(found)
+    golden_at = actual_at = 0
+    for anchor in [*anchors, None]:
+        golden_end = len(golden.calls) if anchor is None else anchor
+        actual_end = len(actual) if anchor is None else found.pairs[anchor]
+        rows += _gap(golden, found, states, range(golden_at, golden_end), range(actual_at, actual_end), gone_by)
+        if anchor is not None:
+            rows.append(Row("matched", anchor, actual_end))
+            golden_at, actual_at = anchor + 1, actual_end + 1
+    return rows
+
+
+def _states(found: Alignment) -> dict[int, str]:
+    states = dict.fromkeys(found.retries, "retry") | dict.fromkeys(found.free, "free")
+    return states | dict.fromkeys(found.repeats, "surplus") | dict.fromkeys(found.surplus, "surplus")
+
+
+def _gap(
+    golden: Golden, found: Alignment, states: Mapping[int, str], goldens: range, actuals: range, gone_by: set[int]
+) -> list[Row]:
+    """Rows between two anchors; pairs that cross another pair are shown at their golden's place."""
+    surplus = iter([a for a in actuals if a in set(found.surplus)])
+    rows: list[Row] = []
+    taken: set[int] = set()
+    for g in goldens:
+        if g in found.pairs:
+            rows.append(Row("matched", g, found.pairs[g]))
+        elif golden.calls[g].optional:
+            rows.append(Row("optional", g, None))
+        else:
+            stand_in = next(surplus, None)
+            if stand_in is None:
+                rows.append(Row("missing", g, None))
+            else:
+                found.substituted[g] = stand_in
+                taken.add(stand_in)
+                rows.append(Row("substituted", g, stand_in))
+    for a in actuals:
+        if a not in taken and a not in gone_by:
+            rows.append(Row(states[a], None, a))  # type: ignore[arg-type]
+    return rows

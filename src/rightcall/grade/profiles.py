@@ -1,0 +1,108 @@
+"""Profiles: what a verdict is made of (SPEC §5.9).
+
+`balanced` and `strict` are rightcall's own. `article` is a published formula, kept for comparison: set Jaccard, pooled
+presence of required keys, order all or half, efficiency, 4 : 3 : 2 : 1, no veto. The rest are the modes of other
+tools, for those who move: names and arguments are compared by rightcall's own equality, and `overall` is 1 or 0.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, get_args
+
+from rightcall.grade.verdict import Article
+
+if TYPE_CHECKING:
+    from rightcall.case.golden import Golden
+    from rightcall.grade.actual import Actual
+    from rightcall.grade.alignment import Alignment
+
+Profile = Literal[
+    "balanced", "strict", "article",
+    "exact", "in_order", "any_order", "unordered", "subset", "superset", "single_tool", "bfcl",
+]  # fmt: skip
+PROFILES: tuple[str, ...] = get_args(Profile)
+OWN = ("balanced", "strict")
+WEIGHTS = (4, 3, 2, 1)
+"""Weights of jaccard, argument accuracy, order and efficiency."""
+
+
+def weighted(parts: tuple[Fraction | None, ...]) -> Fraction:
+    """Mean of the four parts weighted 4 : 3 : 2 : 1 over those that apply."""
+    kept = [(weight, part) for weight, part in zip(WEIGHTS, parts, strict=True) if part is not None]
+    return sum((weight * part for weight, part in kept), Fraction(0)) / sum(weight for weight, _ in kept)
+
+
+def article(golden: Golden, actual: Actual) -> tuple[Article, Fraction]:
+    """The published formula's figures and its exact overall score.
+
+    Set Jaccard over names (0 if both are empty); pooled share of schema-required keys present over all actual calls
+    (1 if nothing is required); 1 if the agent's names, filtered to golden names, equal the golden list, else 0.5;
+    min(1, golden / actual), 0 if the golden is empty.
+    """
+    expected = [call.tool for call in golden.calls]
+    wanted, made = set(expected), set(actual.names)
+    precision = Fraction(len(wanted & made), len(wanted | made)) if wanted | made else Fraction(0)
+    present, required = _required_keys(actual)
+    keys = Fraction(present, required) if required else Fraction(1)
+    in_sequence = [name for name in actual.names if name in wanted] == expected
+    sequence = Fraction(1) if in_sequence else Fraction(1, 2)
+    steps = min(Fraction(1), Fraction(len(expected), max(1, len(actual)))) if expected else Fraction(0)
+    overall = weighted((precision, keys, sequence, steps))
+    figures = Article(
+        precision_score=float(precision), argument_accuracy=float(keys), sequence_score=float(sequence),
+        efficiency_score=float(steps), overall_score=float(overall),
+        feedback=_feedback(wanted, made, keys, steps, in_sequence=in_sequence),
+    )  # fmt: skip
+    return figures, overall
+
+
+def _required_keys(actual: Actual) -> tuple[int, int]:
+    """(required keys that are present, required keys) over all actual calls."""
+    if actual.catalog is None:
+        return 0, 0
+    present = total = 0
+    for index in range(len(actual)):
+        required = actual.catalog.required(actual.tool_name(index))
+        if required:
+            found = actual.value(index) or {}
+            total += len(required)
+            present += sum(key in found for key in required)
+    return present, total
+
+
+def _feedback(wanted: set[str], made: set[str], keys: Fraction, steps: Fraction, *, in_sequence: bool) -> str:
+    parts = []
+    if wanted - made:
+        parts.append(f"not called: {', '.join(sorted(wanted - made))}")
+    if made - wanted:
+        parts.append(f"not expected: {', '.join(sorted(made - wanted))}")
+    if keys < 1:
+        parts.append(f"required arguments present: {float(keys):.0%}")
+    if not in_sequence:
+        parts.append("the order differs from the golden")
+    if steps < 1:
+        parts.append("more calls than the golden" if wanted else "no call was expected")
+    return "; ".join(parts) or "as expected"
+
+
+def holds(profile: str, golden: Golden, actual: Actual, aligned: Alignment, *, arguments_equal: bool) -> bool:
+    """Whether the condition of a compatibility profile holds.
+
+    `arguments_equal` says that every pair scored 1. Retries are calls like any other here.
+    """
+    complete = not aligned.missing
+    extra = bool(aligned.surplus or aligned.repeats or aligned.retries or aligned.free)
+    pairs = [aligned.pairs[g] for g in sorted(aligned.pairs)]
+    in_order = pairs == sorted(pairs)
+    if profile == "single_tool":
+        return golden.calls[0].tool in actual.names
+    if profile == "subset":
+        return not extra and arguments_equal
+    if profile in ("any_order", "superset"):
+        return complete and arguments_equal
+    if profile == "in_order":
+        return complete and arguments_equal and in_order
+    if profile == "exact":
+        return complete and arguments_equal and not extra and in_order
+    return complete and arguments_equal and not extra  # unordered, bfcl

@@ -1,0 +1,1 @@
+"""Verdicts made readable: terminal, JSON, CSV, Markdown."""

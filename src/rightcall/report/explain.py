@@ -1,0 +1,226 @@
+"""One verdict in words: the aligned call diff, the veto, and the reason for every lost point.
+
+Pure: makes lines of plain text parts; `terminal` gives them colour, `markdown` fences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rightcall.report import plain
+
+if TYPE_CHECKING:
+    from rightcall.case.case import Case, GoldenCall
+    from rightcall.grade.verdict import Finding, GoldenResult, Row
+    from rightcall.run.golden import Shown
+    from rightcall.trace.model import Call
+    from rightcall.trace.redact import Redactor
+
+Mark = Literal["=", "≠", "-", "+", "~", "o"]
+_MARKS: dict[str, Mark] = {
+    "matched": "=", "missing": "-", "surplus": "+", "substituted": "≠", "retry": "~", "free": "o", "optional": "o",
+}  # fmt: skip
+_NOTES = {
+    "missing": "not called", "surplus": "not expected", "substituted": "in its place", "retry": "retry after a failure",
+    "free": "a read, not charged", "optional": "optional, left out",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRow:
+    """One line of the aligned diff: both sides, what to think of it, and its argument differences by path."""
+
+    mark: Mark
+    golden: str
+    agent: str
+    note: str
+    details: tuple[str, ...] = ()
+    bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A verdict in words."""
+
+    title: str
+    names: tuple[str, ...]
+    rows: tuple[DiffRow, ...]
+    vetoes: tuple[str, ...]
+    reasons: tuple[str, ...]
+    scores: tuple[str, ...]
+
+
+def explain(shown: Shown, hide: Redactor, *, limit: int | None = 48) -> Explained:
+    """Put one result into words.
+
+    Args:
+        shown: the result with its trace and case.
+        hide: what must not be shown.
+        limit: longest shown value; `None` shows all.
+    """
+    result = shown.result
+    golden = _golden_calls(shown.case, result)
+    calls = shown.trace.calls if shown.trace else ()
+    rows = tuple(_row(row, golden, calls, result, hide, limit) for row in result.alignment)
+    return Explained(
+        title=_title(result, len(golden)),
+        names=tuple(_names(result, golden, calls)),
+        rows=rows,
+        vetoes=tuple(f"{veto.severity} {veto.rule}: {veto.message}{_at(veto.call_index)}" for veto in result.vetoes),
+        reasons=tuple(_reason(finding) for finding in result.findings if not _is_veto(finding, result)),
+        scores=tuple(_scores(result)),
+    )
+
+
+def _is_veto(finding: Finding, result: GoldenResult) -> bool:
+    """Whether a finding is already said by a veto."""
+    return finding.kind == "policy_violation" and any(
+        finding.message == f"{veto.rule}: {veto.message}" and finding.call_index == veto.call_index
+        for veto in result.vetoes
+    )
+
+
+def _golden_calls(case: Case | None, result: GoldenResult) -> tuple[GoldenCall, ...]:
+    if case is None or case.expect is None or result.alternative is None:
+        return ()
+    return case.expect.ways[result.alternative].calls
+
+
+def _title(result: GoldenResult, golden: int) -> str:
+    parts = [result.trace_id or "(no trace)"]
+    if result.case_id and result.case_id != result.trace_id:
+        parts.append(f"case {result.case_id}")
+    parts.append(verdict(result))
+    if result.trace_id is not None:
+        calls = f"{result.calls} call{'' if result.calls == 1 else 's'}"
+        parts.append(calls if result.policy_only else f"{calls}, golden {golden}")
+    if result.alternative:
+        parts.append(f"way {result.alternative + 1}")
+    return plain.visible(" · ".join(parts))
+
+
+def verdict(result: GoldenResult) -> str:
+    """The verdict with what must be known beside it."""
+    text = result.verdict or f"UNEVALUABLE: {result.reason}"
+    marks = [
+        word
+        for word, holds in (
+            ("veto", bool(result.vetoes)), ("policy only", result.policy_only),
+            ("incomplete trace", result.completed is False),
+        )
+        if holds
+    ]  # fmt: skip
+    return f"{text} ({', '.join(marks)})" if marks else text
+
+
+def _names(result: GoldenResult, golden: tuple[GoldenCall, ...], calls: tuple[Call, ...]) -> list[str]:
+    """Names only: what was expected, what was called, and what differs."""
+    if result.policy_only:
+        return [f"called: {_joined([call.tool for call in calls])}"]
+    surplus = [calls[row.call_index].tool for row in result.alignment if _is_surplus(row) and row.call_index is not None]
+    missing = [
+        golden[row.golden_index].tool
+        for row in result.alignment
+        if row.state in ("missing", "substituted") and row.golden_index is not None
+    ]
+    lines = [
+        f"expected: {_joined([call.tool for call in golden])}",
+        f"called: {_joined([call.tool for call in calls])}",
+    ]
+    lines += [f"missing: {_joined(missing)}"] if missing else []
+    return lines + ([f"surplus: {_joined(surplus)}"] if surplus else [])
+
+
+def _is_surplus(row: Row) -> bool:
+    return row.state in ("surplus", "substituted")
+
+
+def _joined(names: list[str]) -> str:
+    shown = [plain.visible(name) for name in names[:12]]
+    return ", ".join(shown) + (f" and {len(names) - 12} more" if len(names) > 12 else "") or "nothing"  # noqa: PLR2004
+
+
+def _row(
+    row: Row, golden: tuple[GoldenCall, ...], calls: tuple[Call, ...], result: GoldenResult, hide: Redactor,
+    limit: int | None,
+) -> DiffRow:  # fmt: skip
+    left = right = "·"
+    if row.golden_index is not None and row.golden_index < len(golden):
+        expected = golden[row.golden_index]
+        left = f"{row.golden_index + 1} {plain.visible(expected.tool)} {plain.expected_arguments(hide.value(expected.arguments), limit)}"
+    if row.call_index is not None and row.call_index < len(calls):
+        right = f"{row.call_index + 1} {plain.call(calls[row.call_index], hide, limit)}"
+    own = [finding for finding in result.findings if _belongs(finding, row)]
+    notes = [_NOTES[row.state]] if row.state in _NOTES and not result.policy_only else []
+    if row.call_index is not None and row.call_index < len(calls) and calls[row.call_index].failed:
+        notes.append("the tool failed")
+    notes += [_short(finding) for finding in own if finding.kind in ("policy_violation", "order_violation")]
+    by_key = {finding.path for finding in own if finding.kind.endswith("_argument") and finding.kind != "invalid_argument"}
+    details = tuple(
+        _detail(finding, limit)
+        for finding in own
+        if finding.path is not None and not (finding.kind == "invalid_argument" and by_key)
+    )
+    bad = row.state in ("missing", "surplus", "substituted") or bool(own)
+    mark: Mark = "≠" if row.state == "matched" and own else _MARKS[row.state]
+    if result.policy_only and not own:
+        mark, bad = "=", False
+    return DiffRow(mark, left, right, "; ".join(notes), details, bad)
+
+
+def _short(finding: Finding) -> str:
+    """A finding in a word or two, where its sentence stands further down."""
+    if finding.kind == "policy_violation":
+        return f"{finding.severity} {finding.message.split(':', 1)[0]}"
+    return "out of order"
+
+
+def _belongs(finding: Finding, row: Row) -> bool:
+    if finding.call_index is not None:
+        return finding.call_index == row.call_index
+    return finding.golden_index is not None and finding.golden_index == row.golden_index
+
+
+def _detail(finding: Finding, limit: int | None) -> str:
+    path = plain.visible(finding.path or "")
+    if finding.kind == "missing_argument":
+        return f"{path}: expected {plain.expected(finding.expected, limit)}, missing"
+    if finding.kind == "unexpected_argument":
+        return f"{path}: not expected, got {plain.value(finding.actual, limit)}"
+    if finding.kind in ("wrong_argument", "data_flow_violation"):
+        return f"{path}: expected {plain.expected(finding.expected, limit)}, got {plain.value(finding.actual, limit)}"
+    return f"{path}: {plain.visible(finding.message)}"
+
+
+def _at(index: int | None) -> str:
+    return "" if index is None else f" (call {index + 1})"
+
+
+def _reason(finding: Finding) -> str:
+    return f"{finding.severity} {finding.kind}: {plain.visible(finding.message)}{_at(finding.call_index)}"
+
+
+def _scores(result: GoldenResult) -> list[str]:
+    """The figures with what they are made of, where there are any."""
+    figures = result.metrics
+    if figures.overall is None:
+        return []
+    number = plain.number
+    if result.profile == "article" and result.article is not None:
+        parts = result.article
+        shown = (parts.precision_score, parts.argument_accuracy, parts.sequence_score, parts.efficiency_score)
+    else:
+        shown = (figures.jaccard, figures.argument_accuracy, figures.order_score, figures.efficiency)  # type: ignore[assignment]
+    lines = [
+        f"tools {number(shown[0])} (4) · args {number(shown[1])} (3) · order {number(shown[2])} (2) · "
+        f"steps {number(shown[3])} (1) → overall {number(figures.unvetoed_overall)}"
+        + (", set to 0 by the veto" if result.vetoes else "")
+    ]
+    if figures.efficiency == 1 and figures.recall is not None and figures.recall < 1:
+        lines.append("steps 1.00: fewer calls than the golden is no merit; see the missing calls")
+    if figures.calls_failed:
+        lines.append(f"{figures.calls_failed} of {result.calls} calls failed at the tool: not the agent's wrong choice")
+    if result.profile == "article" and result.article is not None:
+        lines.append(f"feedback: {result.article.feedback}")
+    return lines

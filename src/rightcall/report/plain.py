@@ -1,0 +1,92 @@
+"""Values as a person reads them: short, one line, and with nothing that could play tricks on a screen."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rightcall.trace.model import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rightcall.trace.jsontext import JsonValue
+    from rightcall.trace.redact import Redactor
+
+# Control characters, and those that turn or hide text: left-to-right marks, joiners, zero-width spaces, tags.
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
+_encode = msgspec.json.Encoder().encode
+
+
+def visible(text: str) -> str:
+    """The text with control, direction and zero-width characters written out as escapes."""
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def shorten(text: str, limit: int | None) -> str:
+    """At most `limit` characters, with `…` for what was cut."""
+    return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
+
+
+def value(item: JsonValue, limit: int | None = None) -> str:
+    """A JSON value on one line."""
+    return shorten(visible(_encode(item).decode()), limit)
+
+
+def arguments(items: Mapping[str, JsonValue] | None, limit: int | None = None) -> str:
+    """Arguments as `key=value` pairs; `{}` where there are none."""
+    if items is None:
+        return "any arguments"
+    return " ".join(f"{visible(key)}={value(item, limit)}" for key, item in items.items()) or "{}"
+
+
+def expected_arguments(items: Mapping[str, JsonValue] | None, limit: int | None = None) -> str:
+    """Expected arguments as pairs, matchers in short form."""
+    if items is None:
+        return "any arguments"
+    pairs = [f"{visible(key)}{_joint(item)}{expected(item, limit)}" for key, item in items.items()]
+    return " ".join(pairs) or "{}"
+
+
+def _joint(item: JsonValue) -> str:
+    return "" if isinstance(item, dict) and next(iter(item), None) in ("similar", "from_result", "approx") else "="
+
+
+def expected(item: JsonValue, limit: int | None = None) -> str:
+    """An expected value on one line; a matcher that stands at its top in short form."""
+    name = next(iter(item), None) if isinstance(item, dict) else None
+    if name == "similar":
+        return f"≈{value(item[name], limit)}"
+    if name == "from_result" and isinstance(item[name], dict):
+        return shorten(visible(f"←{item[name].get('call')}:{item[name].get('path')}"), limit)
+    if name == "approx":
+        tolerance = " ".join(f"{key}={item[key]}" for key in ("abs_tol", "rel_tol") if key in item)
+        return f"≈{value(item[name])} ({tolerance})"
+    if name == "any_of":
+        return f"any of {value(item[name], limit)}"
+    if name == "matches":
+        return f"/{shorten(visible(str(item[name])), limit)}/"
+    if name == "ignore":
+        return "(ignored)"
+    return value(item[name] if name == "equals" else item, limit)
+
+
+def call(made: Call, hide: Redactor, limit: int | None = None) -> str:
+    """A call as one line: tool and arguments, or why there are none."""
+    if made.arguments_status == "ok":
+        return f"{visible(made.tool)} {arguments(hide.value(made.arguments), limit)}"
+    words = {"malformed": "not valid JSON", "not_object": "not an object", "missing": "missing"}
+    raw = f": {shorten(visible(hide.text(made.arguments_raw)), limit)}" if made.arguments_raw else ""
+    return f"{visible(made.tool)} (arguments {words.get(made.arguments_status, 'not captured')}{raw})"
+
+
+def number(item: float | None) -> str:
+    """A metric with two decimals; a number below 1 is never shown as 1.00, nor one above 0 as 0.00; `–` if undefined."""
+    if item is None:
+        return "–"
+    rounded = round(item, 2)
+    if rounded == 1 and item < 1:
+        return "<1.00"
+    return ">0.00" if rounded == 0 and item > 0 else f"{rounded:.2f}"

@@ -1,0 +1,105 @@
+"""A run in a few figures: what `--json` calls `run` and `summary`, and the lines around a table."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rightcall import __version__
+from rightcall.run.golden import SHOWN_METRICS
+
+if TYPE_CHECKING:
+    from rightcall.run.golden import Graded
+
+NOT_SUCCESS = "PASS says that the calls match the golden, not that the task succeeded."
+
+
+def run_facts(graded: Graded) -> dict[str, Any]:
+    """What was graded against what: enough to tell whether two runs can be compared."""
+    plan, tally = graded.plan, graded.tally
+    return {
+        "grader": "golden",
+        "rightcall": __version__,
+        "profile": plan.options.profile,
+        "min_overall": float(plan.options.min_overall),
+        "retries": "free" if plan.options.retries_are_free else "surplus",
+        "surplus_reads": "free" if plan.options.surplus_reads_are_free else "charged",
+        "policy_sha256": sha256(msgspec.json.encode(plan.policy, order="deterministic")).hexdigest(),
+        "cases": [{"file": file, "sha256": digest} for file, digest in plan.cases.files],
+        "traces": [
+            {"file": file, "sha256": digest, **_reading(graded, file)} for file, digest in graded.trace_files
+        ],
+        "repeated_trace_ids": graded.repeated_ids,
+        "unread_cases": [{"code": s.code, "at": str(s.place), "message": s.message} for s in plan.cases.skips],
+        "limit": plan.limit,
+        "only": plan.only,
+        "incomplete_traces": tally.incomplete,
+    }
+
+
+def _reading(graded: Graded, file: str) -> dict[str, Any]:
+    report = graded.tally.reports.get(file)
+    if report is None:
+        return {}
+    return {
+        "dialect": report.dialect, "read": report.read, "skipped": report.skipped, "incomplete": report.incomplete,
+        "causes": dict(report.causes), "examples": report.examples,
+    }  # fmt: skip
+
+
+def summary(graded: Graded) -> dict[str, Any]:
+    """The counts and rates of a run."""
+    tally = graded.tally
+    return {
+        "n": tally.n,
+        "evaluated": tally.evaluated,
+        "unevaluable": sum(tally.unevaluable.values()),
+        "passed": tally.passed,
+        "failed": tally.failed,
+        "vetoed": tally.vetoed,
+        "policy_only": tally.policy_only,
+        "skipped": tally.skipped,
+        "coverage": tally.coverage,
+        "pass_rate": msgspec.to_builtins(tally.pass_rate()),
+        "means": {name: {"mean": tally.mean(name), "n": tally.counts[name]} for name in SHOWN_METRICS},
+        "unevaluable_by_reason": dict(sorted(tally.unevaluable.items())),
+        "findings": dict(sorted(tally.findings.items())),
+    }
+
+
+def notes(graded: Graded) -> list[str]:
+    """What a reader must know before the figures: records that were not read."""
+    lines = []
+    for file, report in graded.tally.reports.items():
+        if report.skipped:
+            lines.append(f"{file}: {report.skipped} of {report.read + report.skipped} records were not read")
+        for cause, count in report.causes.most_common():
+            lines.append(f"  {cause} {count}: {report.examples[cause][0]}")
+    lines += [f"no case in {skip.place}: {skip.message}" for skip in graded.plan.cases.skips[:3]]
+    if graded.repeated_ids:
+        lines.append(f"{graded.repeated_ids} traces repeat the id of an earlier one: was a file given twice?")
+    return lines
+
+
+def headline(graded: Graded) -> list[str]:
+    """The counts in words."""
+    tally = graded.tally
+    rate = tally.pass_rate()
+    lines = [f"{tally.n} results: {tally.passed} PASS, {tally.failed} FAIL" + (f" ({tally.vetoed} by veto)" if tally.vetoed else "")]
+    if tally.unevaluable:
+        reasons = ", ".join(f"{reason} {count}" for reason, count in tally.unevaluable.most_common())
+        lines[0] += f", {sum(tally.unevaluable.values())} unevaluable ({reasons})"
+    if rate.estimate is not None:
+        interval = f" [{rate.low:.3f}, {rate.high:.3f}]" if rate.low is not None and rate.high is not None else ""
+        lines.append(f"pass rate {_share(rate.estimate)}{interval} n={rate.n} ({rate.reason or rate.method})")
+    if tally.coverage is not None and tally.coverage < 1:
+        lines.append(f"coverage {_share(tally.coverage)}: the rest could not be judged and is in no figure")
+    lines.append(NOT_SUCCESS)
+    return lines
+
+
+def _share(value: float) -> str:
+    rounded = f"{value:.3f}"
+    return "<1.000" if rounded == "1.000" and value < 1 else rounded

@@ -1,0 +1,1 @@
+"""Orchestration: joining, streaming, processes, in input order and bounded memory."""

@@ -1,0 +1,156 @@
+"""The cases of a suite, found by id, in bounded memory.
+
+Every case is read and checked once when the suite is opened, so that a fault stops the run before anything is graded.
+Cases of a plain JSON Lines file are then forgotten and read again from their place when a trace needs them; the others
+are few and kept. Compiled goldens of the last cases are kept ready.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from rightcall.case.case import Case
+from rightcall.case.golden import compile_case, needs_care
+from rightcall.case.load import Where, duplicate, iter_cases, with_tools
+from rightcall.case.parse import read_case
+from rightcall.errors import CaseError, NoDataError, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rightcall.run.catalogs import Catalogs
+    from rightcall.trace.sources.dialect import Skip
+
+READY = 512
+"""How many compiled cases are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One case: kept, or where to find it."""
+
+    file: int
+    line: int | None
+    path: str | None
+    where: Where | None
+    case: Case | None
+
+
+@dataclass
+class CaseIndex:
+    """Cases by id.
+
+    Attributes:
+        files: the files that were read, with the SHA-256 of each.
+        entries: case id -> where it is.
+        skips: records of a benchmark's file without a readable case.
+    """
+
+    files: list[tuple[str, str]] = field(default_factory=list)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    skips: list[Skip] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Nothing is open yet."""
+        self._open: dict[int, IO[bytes]] = {}
+
+    def __getstate__(self) -> dict[str, object]:
+        """Open files do not travel to other processes."""
+        return {"files": self.files, "entries": self.entries, "skips": self.skips}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Take the index as it was; files are opened again when needed."""
+        self.__dict__.update(state)
+        self._open = {}
+
+    def __len__(self) -> int:
+        """How many cases there are."""
+        return len(self.entries)
+
+    def __contains__(self, case_id: object) -> bool:
+        """Whether there is a case of this id."""
+        return case_id in self.entries
+
+    def __iter__(self) -> Iterator[str]:
+        """Case ids in the order of the files."""
+        return iter(self.entries)
+
+    def close(self) -> None:
+        """Close the files that were opened to read cases again."""
+        for stream in self._open.values():
+            stream.close()
+        self._open.clear()
+
+    def only(self) -> str | None:
+        """The id of the one case, if there is exactly one."""
+        return next(iter(self.entries)) if len(self.entries) == 1 else None
+
+    def place(self, case_id: str) -> Place:
+        """Where a case was written."""
+        entry = self.entries[case_id]
+        return Place(self.files[entry.file][0], entry.line, None, entry.path)
+
+    def case(self, case_id: str) -> Case:
+        """The case of this id, read again if it was not kept."""
+        entry = self.entries[case_id]
+        if entry.case is not None:
+            return entry.case
+        assert entry.where is not None  # noqa: S101 - one of the two is there
+        if entry.file not in self._open:
+            self._open[entry.file] = Path(self.files[entry.file][0]).open("rb")  # noqa: SIM115 - kept for the run
+        stream = self._open[entry.file]
+        stream.seek(entry.where.offset)
+        place = self.place(case_id)
+        case = read_case(stream.read(entry.where.size), place)
+        if case.id != case_id:
+            raise CaseError("the file changed during the run", place=place, hint="run again")
+        return with_tools(case, place, Path(self.files[entry.file][0]).parent)
+
+
+def open_cases(paths: list[Path], aliases: Mapping[str, str], catalogs: Catalogs) -> CaseIndex:
+    """Read and check every case of the files.
+
+    Raises:
+        CaseError: a case that cannot be used, an id that stands in two files.
+        ConfigError: a case's own catalog that cannot be used.
+        NoDataError: no file, or a file without a case.
+    """
+    if not paths:
+        raise NoDataError("no case file", hint="name one with --cases")
+    index = CaseIndex()
+    for number, path in enumerate(paths):
+        index.files.append((str(path), _sha256(path)))
+        for case, place, where in iter_cases(path, catalogs.suite_tools, index.skips):
+            if case.id in index.entries:
+                raise duplicate(case.id, place, index.place(case.id))
+            if needs_care(case):
+                compile_case(case, place, aliases)
+            catalogs.check(case, place)
+            kept = None if where is not None else case
+            index.entries[case.id] = Entry(number, place.line, place.path, where, kept)
+    return index
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            digest = sha256()
+            while chunk := stream.read(1 << 20):
+                digest.update(chunk)
+            return digest.hexdigest()
+    except OSError:
+        return ""  # reading the cases says what is wrong
+
+
+class Ready(OrderedDict[str, object]):
+    """The last compiled cases, oldest dropped first."""
+
+    def keep(self, key: str, value: object) -> None:
+        """Remember one more."""
+        self[key] = value
+        if len(self) > READY:
+            self.popitem(last=False)

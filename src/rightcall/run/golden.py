@@ -1,0 +1,444 @@
+"""`golden` over files: join, grade, count, in input order and bounded memory.
+
+A file is cut into blocks of whole lines; a block is graded by one process and comes back as encoded results and
+counts. Results are spooled to a temporary file in input order, so that nothing grows with the number of traces but
+their ids. Nothing reaches an output file before everything was graded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from hashlib import blake2b, sha256
+from math import fsum
+from multiprocessing import get_context
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING
+
+import msgspec
+
+from rightcall.case.case import Case
+from rightcall.errors import ConfigError, NoDataError, Place, RightcallError, TraceError
+from rightcall.grade.golden import Grader
+from rightcall.grade.safety import Matrix
+from rightcall.grade.verdict import GoldenResult
+from rightcall.run.cases import Ready
+from rightcall.run.catalogs import Catalogs
+from rightcall.stats.intervals import Estimate, wilson
+from rightcall.trace.model import Trace
+from rightcall.trace.sources import files, reading
+from rightcall.trace.sources.dialect import ReadingReport, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from rightcall.run.plan import Plan
+    from rightcall.trace.sources.dialect import Dialect
+
+_encode = msgspec.json.Encoder().encode
+SHOWN_METRICS = ("jaccard", "argument_accuracy", "order_score", "efficiency", "overall")
+KEPT_RESULTS = 60
+"""How many results are kept for a table; of longer runs only the failures are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One result kept whole for showing: with its trace and its case."""
+
+    result: GoldenResult
+    trace: Trace | None
+    case: Case | None
+
+
+@dataclass
+class Tally:
+    """Counts of a run or of a part of it."""
+
+    passed: int = 0
+    failed: int = 0
+    vetoed: int = 0
+    policy_only: int = 0
+    incomplete: int = 0
+    unevaluable: Counter[str] = field(default_factory=Counter)
+    findings: Counter[str] = field(default_factory=Counter)
+    sums: dict[str, list[float]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    reports: dict[str, ReadingReport] = field(default_factory=dict)
+    cases: Counter[str] = field(default_factory=Counter)
+    ids: list[int] = field(default_factory=list)
+
+    def add(self, result: GoldenResult) -> None:
+        """Count one result."""
+        if result.status == "UNEVALUABLE":
+            self.unevaluable[result.reason or "unknown"] += 1
+        elif result.verdict == "PASS":
+            self.passed += 1
+        else:
+            self.failed += 1
+        self.vetoed += bool(result.vetoes)
+        self.policy_only += result.policy_only
+        self.incomplete += result.completed is False
+        for finding in result.findings:
+            self.findings[finding.kind] += 1
+        for name in SHOWN_METRICS:
+            value = getattr(result.metrics, name)
+            if value is not None:
+                self.sums.setdefault(name, []).append(value)
+
+    def close(self) -> None:
+        """Add up what was collected, before it travels."""
+        self.counts.update({name: len(values) for name, values in self.sums.items()})
+        self.sums = {name: [fsum(values)] for name, values in self.sums.items()}
+
+    def merge(self, other: Tally) -> None:
+        """Add another part's counts."""
+        for name in ("passed", "failed", "vetoed", "policy_only", "incomplete"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("unevaluable", "findings", "counts", "cases"):
+            getattr(self, name).update(getattr(other, name))
+        for name, values in other.sums.items():
+            self.sums.setdefault(name, []).extend(values)
+        for file, report in other.reports.items():
+            self.reports[file] = self.reports[file] + report if file in self.reports else report
+
+    @property
+    def n(self) -> int:
+        """All results."""
+        return self.passed + self.failed + sum(self.unevaluable.values())
+
+    @property
+    def evaluated(self) -> int:
+        """Results with a verdict."""
+        return self.passed + self.failed
+
+    @property
+    def skipped(self) -> int:
+        """Records that were not read."""
+        return sum(report.skipped for report in self.reports.values())
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of what was selected that could be evaluated; skipped records count against it."""
+        total = self.n + self.skipped
+        return self.evaluated / total if total else None
+
+    def pass_rate(self) -> Estimate:
+        """Share of `PASS` among the evaluated, with its interval where every case has one trace."""
+        excluded = sum(self.unevaluable.values()) + self.skipped
+        share = wilson(self.passed, self.evaluated, excluded=excluded)
+        if any(count > 1 for count in self.cases.values()):
+            return msgspec.structs.replace(
+                share, low=None, high=None, method="none",
+                reason="several traces of one case are not independent; their interval needs resampling by case",
+            )  # fmt: skip
+        return share
+
+    def mean(self, metric: str) -> float | None:
+        """Mean of a metric over the results that have it."""
+        count = self.counts[metric]
+        return fsum(self.sums[metric]) / count if count else None
+
+
+@dataclass
+class Batch:
+    """What came of one block: encoded results, counts, and what is kept whole."""
+
+    lines: list[bytes] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    kept: list[tuple[bytes, bytes | None, bytes | None]] = field(default_factory=list)
+
+
+class Bench:
+    """Grades traces for one plan: the workplace of one process."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Compile what all cases share."""
+        self.plan = plan
+        self._catalogs = Catalogs(plan.tools)
+        self._matrix = Matrix(plan.policy, plan.aliases)
+        self._ready = Ready()
+        self._only_case = plan.cases.only()
+        self._graded = 0
+
+    def block(self, block: files.Block, file: str, dialect: Dialect) -> Batch:
+        """Grade every trace of some whole lines."""
+        report = ReadingReport(dialect.name)
+        return self.batch(reading.read_block(block, file, dialect), report, file)
+
+    def batch(self, items: Iterable[tuple[Trace | Skip, Place]], report: ReadingReport, file: str) -> Batch:
+        """Grade some traces; skips are counted."""
+        done = Batch()
+        done.tally.reports[file] = report
+        for item, place in items:
+            if self._graded == self.plan.limit:
+                break
+            if isinstance(item, Skip):
+                if self.plan.strict:
+                    raise TraceError(item.message, code=item.code, place=item.place, hint="without --strict it is skipped")
+                report.skip(item)
+            elif self.plan.only is None or item.id == self.plan.only:
+                report.trace(item)
+                self._one(item, place, done)
+                self._graded += 1
+        done.tally.close()
+        return done
+
+    def _one(self, trace: Trace, place: Place, done: Batch) -> None:
+        result, case = self.grade(trace, place)
+        self.keep(result, trace, case, done)
+        done.tally.ids.append(_short_hash(trace.id))
+        if result.case_id is not None:
+            done.tally.cases[result.case_id] += 1
+
+    def keep(self, result: GoldenResult, trace: Trace | None, case: Case | None, done: Batch) -> None:
+        """Take a result into a batch: redacted and encoded, and whole where it is to be shown."""
+        line = _encode(self._redacted(result))
+        done.lines.append(line)
+        done.tally.add(result)
+        wanted = result.verdict != "PASS" or len(done.lines) <= KEPT_RESULTS
+        if wanted and len(done.kept) < KEPT_RESULTS + self.plan.kept_failures:
+            whole = result.verdict != "PASS" or self.plan.only is not None
+            done.kept.append((
+                line,
+                _encode(trace) if whole and trace is not None else None,
+                _encode(case) if whole and case is not None else None,
+            ))  # fmt: skip
+
+    def _redacted(self, result: GoldenResult) -> GoldenResult:
+        hide = self.plan.redactor
+        changes: dict[str, object] = {"trace_id": hide.text(result.trace_id) if result.trace_id else result.trace_id}
+        if result.case_id is not None:
+            changes["case_id"] = hide.text(result.case_id)
+        if result.findings:
+            changes["findings"] = tuple(
+                msgspec.structs.replace(
+                    finding, message=hide.text(finding.message), path=finding.path and hide.text(finding.path),
+                    expected=hide.value(finding.expected), actual=hide.value(finding.actual),
+                )
+                for finding in result.findings
+            )  # fmt: skip
+        return msgspec.structs.replace(result, **changes)
+
+    def grade(self, trace: Trace, place: Place) -> tuple[GoldenResult, Case | None]:
+        """Join one trace with its case and grade it.
+
+        Raises:
+            TraceError: no `case_id` although there are many cases; arguments that cannot be decoded.
+        """
+        case_id = trace.case_id if trace.case_id is not None else self._only_case
+        if case_id is None:
+            raise TraceError(
+                f"trace `{trace.id}` has no case_id, and there are {len(self.plan.cases)} cases",
+                code="TRACE_NO_CASE", place=place,
+                hint="give each trace the id of its case; nothing is joined by position",
+            )  # fmt: skip
+        if case_id not in self.plan.cases:
+            return _unevaluable(trace.id, case_id, "no_case", self.plan.options.profile), None
+        grader, case = self._grader(case_id)
+        catalog, conflict = self._catalogs.of(trace, case, place)
+        try:
+            return grader.grade(trace, catalog, conflict=conflict), case
+        except TraceError as error:
+            where = Place(place.file, place.line, None, f"trace {trace.id}")
+            raise TraceError(error.message, code=error.code, place=where, hint=error.hint) from None
+
+    def _grader(self, case_id: str) -> tuple[Grader, Case]:
+        ready = self._ready.get(case_id)
+        if ready is None:
+            case = self.plan.cases.case(case_id)
+            grader = Grader(
+                case, policy=self.plan.policy, options=self.plan.options, aliases=self.plan.aliases,
+                place=self.plan.cases.place(case_id), matrix=self._matrix,
+            )  # fmt: skip
+            ready = (grader, case)
+            self._ready.keep(case_id, ready)
+        return ready  # type: ignore[return-value]
+
+    def without_trace(self, case_ids: Iterable[str]) -> Batch:
+        """The cases that no trace belongs to: each is `Unevaluable: no_trace`."""
+        done = Batch()
+        for case_id in case_ids:
+            result = _unevaluable(None, case_id, "no_trace", self.plan.options.profile)
+            self.keep(result, None, None, done)
+        done.tally.close()
+        return done
+
+
+def _unevaluable(trace_id: str | None, case_id: str, reason: str, profile: str) -> GoldenResult:
+    return GoldenResult(trace_id=trace_id, case_id=case_id, profile=profile, status="UNEVALUABLE", reason=reason)
+
+
+def _short_hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+@dataclass
+class Graded:
+    """A finished run: counts, what is kept for showing, and every result in a spool."""
+
+    plan: Plan
+    tally: Tally = field(default_factory=Tally)
+    kept: list[Shown] = field(default_factory=list)
+    repeated_ids: int = 0
+    trace_files: list[tuple[str, str]] = field(default_factory=list)
+    spool: IO[bytes] = field(default_factory=TemporaryFile)
+
+    def __enter__(self) -> Graded:
+        """The run itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Drop the spool."""
+        self.spool.close()
+
+    def results(self) -> Iterator[bytes]:
+        """Every result as JSON, in input order."""
+        self.spool.seek(0)
+        for line in self.spool:
+            yield line.rstrip(b"\n")
+
+
+def run(plan: Plan, progress: Callable[[int], None] | None = None) -> Graded:
+    """Grade every trace of the plan's files. The result holds a temporary file: use it as a context manager.
+
+    Args:
+        plan: what to do.
+        progress: called with the number of input bytes done since the last call.
+
+    Raises:
+        TraceError, CaseError, ConfigError: input that stops the run.
+        NoDataError: no trace at all.
+    """
+    graded = Graded(plan)
+    try:
+        _fill(graded, progress or (lambda _: None))
+    except BaseException:
+        graded.spool.close()
+        raise
+    finally:
+        plan.cases.close()
+    return graded
+
+
+def _fill(graded: Graded, progress: Callable[[int], None]) -> None:
+    plan, bench = graded.plan, Bench(graded.plan)
+    seen: set[int] = set()
+    for batch in _batches(plan, bench, graded, progress):
+        _take(graded, batch, seen)
+        if plan.limit is not None and graded.tally.n >= plan.limit:
+            break
+    if plan.only is None and plan.limit is None:
+        missing = [case_id for case_id in plan.cases if case_id not in graded.tally.cases]
+        _take(graded, bench.without_trace(missing), seen)
+    if not seen:
+        if plan.only is not None:
+            raise ConfigError(f"no trace has the id `{plan.only}`", hint="check --trace")
+        if not graded.tally.skipped:
+            raise NoDataError("no trace in these files: nothing to grade")
+
+
+def _take(graded: Graded, batch: Batch, seen: set[int]) -> None:
+    if batch.lines:
+        graded.spool.write(b"\n".join(batch.lines) + b"\n")
+    graded.tally.merge(batch.tally)
+    for number in batch.tally.ids:
+        graded.repeated_ids += number in seen
+        seen.add(number)
+    failures = sum(shown.result.verdict != "PASS" for shown in graded.kept)
+    for line, trace, case in batch.kept:
+        result = msgspec.json.decode(line, type=GoldenResult)
+        is_failure = result.verdict != "PASS"
+        if len(graded.kept) < KEPT_RESULTS or (is_failure and failures < graded.plan.kept_failures):
+            failures += is_failure
+            graded.kept.append(
+                Shown(
+                    result,
+                    msgspec.json.decode(trace, type=Trace) if trace else None,
+                    msgspec.json.decode(case, type=Case) if case else None,
+                )
+            )
+
+
+def _batches(plan: Plan, bench: Bench, graded: Graded, progress: Callable[[int], None]) -> Iterator[Batch]:
+    pool: ProcessPoolExecutor | None = None
+    try:
+        for path in plan.traces:
+            opened = reading.open_traces(path, plan.dialect)
+            if not opened.is_lines:
+                graded.trace_files.append((str(path), _sha256_of(path)))
+                yield from _document(opened, bench, progress)
+                continue
+            if plan.jobs > 1 and plan.limit is None and pool is None:
+                pool = ProcessPoolExecutor(plan.jobs, get_context("spawn"), initializer=_start, initargs=(plan,))
+            digest = sha256()
+            yield from _lines(opened, bench, pool, digest.update, progress)
+            graded.trace_files.append((str(path), digest.hexdigest()))
+    finally:
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _sha256_of(path: object) -> str:
+    with open(str(path), "rb") as stream:  # noqa: PTH123
+        return sha256(stream.read()).hexdigest()
+
+
+def _document(opened: reading.Opened, bench: Bench, progress: Callable[[int], None]) -> Iterator[Batch]:
+    report = ReadingReport(opened.dialect.name)
+    chunk: list[tuple[Trace | Skip, Place]] = []
+    for item in reading.items(opened):
+        chunk.append(item)
+        if len(chunk) >= 256:  # noqa: PLR2004 - a batch of SPEC §11
+            yield bench.batch(chunk, report, str(opened.path))
+            chunk, report = [], ReadingReport(opened.dialect.name)
+    yield bench.batch(chunk, report, str(opened.path))
+    progress(opened.path.stat().st_size)
+
+
+def _lines(
+    opened: reading.Opened, bench: Bench, pool: ProcessPoolExecutor | None, digest: Callable[[bytes], object],
+    progress: Callable[[int], None],
+) -> Iterator[Batch]:  # fmt: skip
+    waiting: deque[tuple[Future[Batch], int]] = deque()
+    with files.open_bytes(opened.path) as stream:
+        for block in files.blocks(stream, opened.path):
+            digest(block.data)
+            if pool is None:
+                yield bench.block(block, str(opened.path), opened.dialect)
+                progress(len(block.data))
+                continue
+            job = pool.submit(_work, block.data, block.first_line, str(opened.path), opened.dialect.name)
+            waiting.append((job, len(block.data)))
+            if len(waiting) > 2 * bench.plan.jobs:
+                yield _finished(waiting, progress)
+    while waiting:
+        yield _finished(waiting, progress)
+
+
+def _finished(waiting: deque[tuple[Future[Batch], int]], progress: Callable[[int], None]) -> Batch:
+    job, size = waiting.popleft()
+    try:
+        batch = job.result()
+    except BrokenProcessPool:
+        raise RightcallError(
+            "a worker process died", code="RUN_BROKEN", hint="is there enough memory? try --jobs 1"
+        ) from None
+    progress(size)
+    return batch
+
+
+_bench: Bench | None = None
+
+
+def _start(plan: Plan) -> None:
+    global _bench  # noqa: PLW0603 - one bench a process, made once
+    _bench = Bench(plan)
+
+
+def _work(data: bytes, first_line: int, file: str, dialect: str) -> Batch:
+    from rightcall.trace.sources.registry import by_name  # noqa: PLC0415
+
+    assert _bench is not None  # noqa: S101 - `_start` ran in this process
+    return _bench.block(files.Block(data, first_line), file, by_name(dialect))

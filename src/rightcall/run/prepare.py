@@ -1,0 +1,81 @@
+"""From settings to a plan: files found, cases read and checked, policy and catalog loaded."""
+
+from __future__ import annotations
+
+import os
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rightcall.case.load import load_tools
+from rightcall.errors import CaseError, ConfigError
+from rightcall.grade.golden import Options
+from rightcall.grade.safety import Matrix
+from rightcall.run.cases import open_cases
+from rightcall.run.catalogs import Catalogs
+from rightcall.run.plan import Plan, expand
+from rightcall.settings.load import load_policy
+from rightcall.trace.redact import Redactor, load_key
+
+if TYPE_CHECKING:
+    from rightcall.settings.load import Loaded
+
+
+def prepare(
+    loaded: Loaded, *, policy: Path | None = None, only: str | None = None, limit: int | None = None,
+    strict: bool = False,
+) -> Plan:  # fmt: skip
+    """Settle everything that a run of `golden` needs.
+
+    Args:
+        loaded: the settings with their origins.
+        policy: a policy file, in place of the settings' policy.
+        only: grade only the trace of this id.
+        limit: grade at most so many traces.
+        strict: a record that cannot be read stops the run.
+
+    Raises:
+        ConfigError, CaseError, NoDataError: whatever is wrong, before anything is graded.
+    """
+    settings = loaded.settings
+    rules = settings.policy if policy is None else load_policy(policy)
+    try:
+        Matrix(rules, settings.aliases)
+    except (ConfigError, CaseError) as error:
+        place = error.place if policy is None else type(error.place)(str(policy), None, None, error.place.path)
+        raise ConfigError(error.message, place=place, hint=error.hint) from None
+    options = Options(
+        profile=settings.golden.profile,
+        min_overall=Fraction(Decimal(repr(settings.golden.min_overall))),
+        retries_are_free=settings.golden.retries == "free",
+        surplus_reads_are_free=settings.golden.surplus_reads == "free",
+    )
+    if settings.limits.jobs < 1 or (limit is not None and limit < 1):
+        raise ConfigError("jobs and limit must be at least 1")
+    tools = load_tools(_folder(loaded, "tools") / settings.tools) if settings.tools else None
+    traces = expand(_names(settings.traces), _folder(loaded, "traces"), "trace")
+    case_files = expand(_names(settings.cases), _folder(loaded, "cases"), "case")
+    return Plan(
+        traces=tuple(traces),
+        cases=open_cases(case_files, settings.aliases, Catalogs(tools)),
+        policy=rules, options=options, aliases=settings.aliases, tools=tools, dialect=settings.dialect,
+        strict=strict, only=only, limit=limit, jobs=settings.limits.jobs, kept_failures=settings.limits.failures,
+        redactor=redactor_of(loaded),
+    )  # fmt: skip
+
+
+def redactor_of(loaded: Loaded) -> Redactor:
+    """What must not leave, with the key of this project's store."""
+    table = loaded.settings.redact
+    key = load_key(os.environ, loaded.folder / ".rightcall")
+    return Redactor(key=key, patterns=table.patterns, key_names=table.keys)
+
+
+def _names(value: str | tuple[str, ...]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _folder(loaded: Loaded, key: str) -> Path:
+    """Paths of the settings file belong to its folder, those of flags and the environment to the current one."""
+    return loaded.folder if loaded.origins.get(key) == str(loaded.file) else Path()

@@ -1,0 +1,1 @@
+"""`rightcall.toml`: one loader, one order of precedence, errors with line and nearest name."""

@@ -1,0 +1,158 @@
+"""The careful second reading: every fault of a record that the fast path refused.
+
+The fast path (msgspec) stops at the first fault. This one builds, from the very same types, pydantic models that list
+all of them, and adds the nearest valid name to each unknown field. One set of types, two engines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rightcall.trace.jsontext import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault: where (JSON path), what, and what to do."""
+
+    path: str
+    message: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        """Message, path and hint."""
+        return f"{self.message} at {self.path}" + (f", {self.hint}" if self.hint else "")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The valid name that looks most like `name`, if any does."""
+    found = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def explain(kind: type[msgspec.Struct], value: JsonValue, root: str = "$") -> list[Fault]:
+    """Every fault of `value` as a `kind`; empty if there is none."""
+    from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only wrong input needs it
+
+    try:
+        _model(kind).model_validate(value, strict=True)
+    except ValidationError as error:
+        items = sorted(error.errors(include_url=False), key=lambda item: item["type"] != "extra_forbidden")
+        return [_fault(kind, item, value, root) for item in items]
+    return []
+
+
+def _fault(kind: type[msgspec.Struct], item: Any, value: JsonValue, root: str) -> Fault:  # noqa: ANN401
+    where = [step for step in item["loc"] if step not in _TAGS]
+    path = root + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in where)
+    if item["type"] == "extra_forbidden":
+        name = str(where[-1])
+        valid = _fields_at(kind, where[:-1], value)
+        guess = nearest(name, valid)
+        hint = f"did you mean `{guess}`?" if guess else f"known here: {', '.join(sorted(valid))}"
+        return Fault(path, f"unknown field `{name}`", hint)
+    if item["type"] == "missing":
+        return Fault(path, f"field `{where[-1]}` is missing", "add it")
+    if item["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        return Fault(path, 'an event needs `type`: "call" or "message"')
+    return Fault(path, f"{item['msg'].lower()}, got {_short(item['input'])}")
+
+
+_TAGS = ("call", "message")
+
+
+def _short(value: JsonValue) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= 40 else text[:37] + "…"  # noqa: PLR2004
+
+
+def _fields_at(kind: type[msgspec.Struct], where: list[Any], value: JsonValue) -> list[str]:
+    """The field names that are valid at a place, following the types from the top."""
+    current: Any = kind
+    for step in where:
+        value = _step(value, step)
+        hints = _hints(current) if _is_struct(current) else {}
+        current = _pick(hints.get(step, current) if isinstance(step, str) else current, value)
+    return list(_hints(current)) + ([current.__struct_config__.tag_field] if _tag(current) else []) if _is_struct(current) else []
+
+
+def _step(value: JsonValue, step: str | int) -> JsonValue:
+    try:
+        return value[step]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+def _pick(hint: Any, value: JsonValue) -> Any:  # noqa: ANN401
+    """The struct type that a hint means for a value: through unions, tuples and tags."""
+    structs = [arg for arg in _leaves(hint) if _is_struct(arg)]
+    tag = value.get("type") if isinstance(value, dict) else None
+    return next((arg for arg in structs if len(structs) == 1 or _tag(arg) == tag), hint)
+
+
+def _leaves(hint: Any) -> list[Any]:  # noqa: ANN401
+    arguments = get_args(hint)
+    return [leaf for arg in arguments for leaf in _leaves(arg)] if arguments else [hint]
+
+
+def _is_struct(kind: Any) -> bool:  # noqa: ANN401
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+def _tag(kind: Any) -> Any:  # noqa: ANN401
+    return kind.__struct_config__.tag if _is_struct(kind) else None
+
+
+@cache
+def _hints(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Encoded field name -> type."""
+    hints = get_type_hints(kind)
+    return {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}
+
+
+@cache
+def _model(kind: type[msgspec.Struct]) -> Any:  # noqa: ANN401 - a model class made at run time
+    """The pydantic model of a struct type: the same fields, unknown ones forbidden."""
+    from pydantic import ConfigDict, create_model  # noqa: PLC0415
+
+    fields: dict[str, Any] = {}
+    for field in msgspec.structs.fields(kind):
+        annotation = _annotation(_hints(kind)[field.encode_name])
+        fields[field.encode_name] = (annotation, ... if field.required else None)
+    if _tag(kind):
+        fields[kind.__struct_config__.tag_field or "type"] = (Literal[_tag(kind)], ...)
+    return create_model(kind.__name__, __config__=ConfigDict(extra="forbid", protected_namespaces=()), **fields)
+
+
+def _annotation(hint: Any) -> Any:  # noqa: ANN401
+    """A struct's type hint as pydantic understands it: raw JSON is anything, unset is not a type, lists are lists."""
+    if hint is msgspec.Raw:
+        return Any
+    if _is_struct(hint):
+        return _model(hint)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return _union([arg for arg in arguments if arg is not msgspec.UnsetType])
+    if origin is tuple:
+        return list[_annotation(arguments[0])]  # type: ignore[misc]
+    if origin is dict:
+        return dict[str, _annotation(arguments[1])]  # type: ignore[misc]
+    return hint
+
+
+def _union(members: list[Any]) -> Any:  # noqa: ANN401
+    from pydantic import Field  # noqa: PLC0415
+
+    inner = Union[tuple(_annotation(member) for member in members)]  # noqa: UP007 - built at run time
+    if len(members) > 1 and all(_tag(member) for member in members):
+        return Annotated[inner, Field(discriminator="type")]
+    return inner

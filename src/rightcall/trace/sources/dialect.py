@@ -1,0 +1,90 @@
+"""What every reader is: a dialect turns one decoded record into traces.
+
+A reader is one module in this folder with one `DIALECT`, registered by one line in `registry.py`. It sees decoded
+JSON and a place, never a file; opening, unpacking, splitting and counting are done once for all in `files.py` and
+`reading.py`. A bad record is yielded as a `Skip`, never guessed and never raised.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rightcall.errors import Place
+    from rightcall.trace.jsontext import JsonValue
+    from rightcall.trace.model import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A record, or a part of one, that was not read: why and where. It is counted, and lowers coverage."""
+
+    code: str
+    message: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One way of recording.
+
+    Attributes:
+        name: the stem of the module and the value of `--from`.
+        title: what a person calls it.
+        detect: whether a decoded record (one JSONL line, one element of a list, or a whole document) is of this
+            dialect. It must be sure: a wrong yes is worse than a no.
+        traces: reads one record.
+        whole_list: the dialect's record may itself be a list (a bare list of messages), so that a top-level list
+            must be offered whole before it is taken apart.
+    """
+
+    name: str
+    title: str
+    detect: Callable[[JsonValue], bool]
+    traces: Callable[[JsonValue, Place], Iterator[Trace | Skip]]
+    whole_list: bool = False
+
+
+@dataclass
+class ReadingReport:
+    """What became of a file's records: how many were read, how many not, and why."""
+
+    dialect: str = "native"
+    read: int = 0
+    incomplete: int = 0
+    skipped: int = 0
+    causes: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def skip(self, skip: Skip) -> None:
+        """Count one skip and keep the first few places of its cause."""
+        self.skipped += 1
+        self.note(skip.code, f"{skip.place}: {skip.message}" if str(skip.place) else skip.message)
+
+    def note(self, cause: str, where: str) -> None:
+        """Count a cause, keeping its first three places."""
+        self.causes[cause] += 1
+        places = self.examples.setdefault(cause, [])
+        if len(places) < 3:  # noqa: PLR2004 - enough for a person to look
+            places.append(where)
+
+    def trace(self, trace: Trace) -> None:
+        """Count one trace that was read, with what was odd about it."""
+        self.read += 1
+        self.incomplete += trace.completed is False
+        for finding in trace.findings:
+            self.note(finding.code, f"trace {trace.id}: {finding.message}")
+
+    def __add__(self, other: ReadingReport) -> ReadingReport:
+        """Both reports together."""
+        total = ReadingReport(
+            self.dialect, self.read + other.read, self.incomplete + other.incomplete, self.skipped + other.skipped,
+            self.causes + other.causes, {cause: list(places) for cause, places in self.examples.items()},
+        )  # fmt: skip
+        for cause, places in other.examples.items():
+            total.examples[cause] = (total.examples.get(cause, []) + places)[:3]
+        return total

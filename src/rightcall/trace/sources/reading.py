@@ -1,0 +1,126 @@
+"""From a file to traces, whatever the dialect: the one loop that every reader shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rightcall.errors import Place, TraceError
+from rightcall.trace import jsontext
+from rightcall.trace.model import Trace
+from rightcall.trace.sources import files, native, registry
+from rightcall.trace.sources.dialect import Dialect, ReadingReport, Skip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rightcall.trace.jsontext import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a file is, before it is read: its dialect, and its document where it is not JSON Lines."""
+
+    path: Path
+    dialect: Dialect
+    document: JsonValue = None
+    is_lines: bool = True
+
+
+def open_traces(path: str | Path, dialect: str = "auto") -> Opened:
+    """Look at the head of a file and settle its dialect and whether it is JSON Lines.
+
+    Raises:
+        TraceError: missing, damaged, not JSON, of no known dialect or of two.
+        NoDataError: the file is empty.
+    """
+    where = Path(path)
+    wanted = None if dialect == "auto" else registry.by_name(dialect)
+    with files.open_bytes(where) as stream:
+        head = next(files.blocks(stream, where), None)
+    first = next(files.lines(head), None) if head else None
+    if head is None or first is None:
+        raise files.is_empty(where)
+    if _is_line(first[1]):
+        value = jsontext.decode(first[1], Place(str(where), first[0]))
+        return Opened(where, wanted or registry.detect(value, Place(str(where), first[0])))
+    value = jsontext.decode(files.read_document(where), Place(str(where), 1))
+    return Opened(where, wanted or _detect_document(value, Place(str(where))), value, is_lines=False)
+
+
+def _is_line(first: bytes) -> bool:
+    """Whether a file is JSON Lines: its first line is not the opening of a list, or of an object spread over lines."""
+    spread = first == b"{" or first[-1:] in (b"{", b"[", b",")
+    return first[:1] != b"[" and not (first[:1] == b"{" and spread)
+
+
+def _detect_document(value: JsonValue, place: Place) -> Dialect:
+    if isinstance(value, list):
+        whole = [d for d in registry.DIALECTS.values() if d.whole_list and d.detect(value)]
+        if len(whole) == 1:
+            return whole[0]
+        if not value:
+            raise TraceError("the list is empty: nothing to grade", place=place, code="NO_DATA")
+        return registry.detect(value[0], Place(place.file, None, None, "$[0]"))
+    return registry.detect(value, place)
+
+
+def read(opened: Opened, report: ReadingReport | None = None) -> Iterator[Trace]:
+    """Every trace of a file, in order; what was skipped is counted in `report`.
+
+    Raises:
+        TraceError: a line that is not JSON, or a bad record of a native file.
+    """
+    report = report if report is not None else ReadingReport()
+    report.dialect = opened.dialect.name
+    for item, _ in items(opened):
+        if isinstance(item, Skip):
+            report.skip(item)
+        else:
+            report.trace(item)
+            yield item
+
+
+def items(opened: Opened) -> Iterator[tuple[Trace | Skip, Place]]:
+    """Every trace and every skip of a file with the place of its record, in order."""
+    if not opened.is_lines:
+        yield from _document(opened)
+        return
+    with files.open_bytes(opened.path) as stream:
+        for block in files.blocks(stream, opened.path):
+            yield from read_block(block, str(opened.path), opened.dialect)
+
+
+def read_block(block: files.Block, file: str, dialect: Dialect) -> Iterator[tuple[Trace | Skip, Place]]:
+    """The traces of some whole lines: what one worker does."""
+    for number, line in files.lines(block):
+        place = Place(file, number)
+        if dialect is native.DIALECT:
+            yield native.read_line(line, place), place
+        else:
+            for item in dialect.traces(jsontext.decode(line, place), place):
+                yield item, place
+
+
+def _document(opened: Opened) -> Iterator[tuple[Trace | Skip, Place]]:
+    value, file = opened.document, str(opened.path)
+    whole = not isinstance(value, list) or (opened.dialect.whole_list and opened.dialect.detect(value))
+    rows = [(value, Place(file))] if whole else [(row, Place(file, None, None, f"$[{i}]")) for i, row in enumerate(value)]
+    for row, place in rows:
+        for item in opened.dialect.traces(row, place):
+            yield item, place
+
+
+def load_traces(path: str | Path, dialect: str = "auto") -> list[Trace]:
+    """Read every trace of a file into a list.
+
+    Args:
+        path: JSON Lines, a JSON document, or either packed as `.gz` or `.zst`.
+        dialect: `auto`, or the name of a reader.
+
+    Raises:
+        TraceError: the file cannot be read; a bad record of a native file.
+        NoDataError: the file is empty.
+    """
+    return list(read(open_traces(path, dialect)))

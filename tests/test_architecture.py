@@ -1,0 +1,88 @@
+"""The shape of the house: who imports whom, what a bare import costs, what is public, what never enters a file."""
+
+import importlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAVY = {"cyclopts", "httpx", "numpy", "openai", "rich", "scipy", "sqlalchemy"}
+PUBLIC_NAMES_AT_MOST = 25
+
+# Spelled in halves, so that this file does not contain what it looks for.
+FORBIDDEN_TEXT = re.compile(
+    "|".join(
+        [
+            r"\bpy" + r"pi\.(?:org|io|python)",
+            "python" + "hosted",
+            "npm" + r"js\.",
+            "crates" + r"\.io",
+            "deb" + r"\.debian",
+            "proxy" + r"\.golang",
+            r"(?<![\w.~-])/(?:work|root)" + "/",
+        ]
+    ).encode(),
+    re.IGNORECASE,
+)
+
+
+def modules_loaded_by(statement: str) -> set[str]:
+    """Return the top-level modules that a fresh interpreter holds after `statement`."""
+    report = "import json, sys; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", f"{statement}\n{report}"], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(run.stdout))
+
+
+def files_under_git() -> list[Path]:
+    """Return the files that git tracks or would track."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    names = subprocess.run(command, capture_output=True, check=True).stdout.decode().split("\0")
+    return [path for name in names if name and (path := ROOT / name).is_file()]
+
+
+def test_every_import_contract_is_kept():
+    # In its own process: the linter reconfigures logging and sys.path.
+    lint = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True, no_logo=True))"
+    run = subprocess.run([sys.executable, "-c", lint], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_importing_the_package_loads_no_heavy_library():
+    assert not modules_loaded_by("import rightcall") & HEAVY
+
+
+def test_resolving_every_public_name_loads_neither_numpy_nor_scipy():
+    loaded = modules_loaded_by("import rightcall\nfor name in rightcall.__all__: getattr(rightcall, name)")
+    assert not loaded & {"numpy", "scipy", "openai", "sqlalchemy"}
+
+
+def test_the_public_surface_is_small_sorted_and_importable():
+    rightcall = importlib.import_module("rightcall")
+    assert rightcall.__all__ == sorted(rightcall.__all__)
+    assert len(set(rightcall.__all__)) == len(rightcall.__all__) <= PUBLIC_NAMES_AT_MOST
+    assert [name for name in rightcall.__all__ if not hasattr(rightcall, name)] == []
+
+
+def test_an_unknown_public_name_is_an_attribute_error():
+    rightcall = importlib.import_module("rightcall")
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = rightcall.no_such_name
+
+
+def test_no_file_names_a_registry_or_a_path_of_one_machine():
+    found = []
+    for path in files_under_git():
+        data = path.read_bytes()
+        for match in FORBIDDEN_TEXT.finditer(data):
+            line = data.count(b"\n", 0, match.start()) + 1
+            found.append(f"{path.relative_to(ROOT)}:{line}")
+    assert found == []
