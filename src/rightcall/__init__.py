@@ -57,13 +57,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+def __getattr__(name: str) -> Any:
     """Load a public name on first use."""
     if name not in __all__:
         raise AttributeError(f"module 'rightcall' has no attribute {name!r}")
     return globals().setdefault(name, api_function(name))
 
 
-def api_function(name: str) -> Any:  # noqa: ANN401
+def api_function(name: str) -> Any:
     """A public name, from where it lives."""
     return getattr(import_module("rightcall.api"), name)

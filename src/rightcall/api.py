@@ -1,10 +1,10 @@
 """The Python face of rightcall: what `import rightcall` offers, gathered in one place.
 
-    >>> import rightcall
-    >>> case = rightcall.load_cases("cases.toml")[0]          # doctest: +SKIP
-    >>> trace = rightcall.load_traces("traces.jsonl")[0]      # doctest: +SKIP
-    >>> rightcall.grade(case, trace).verdict                  # doctest: +SKIP
-    'PASS'
+>>> import rightcall
+>>> case = rightcall.load_cases("cases.toml")[0]          # doctest: +SKIP
+>>> trace = rightcall.load_traces("traces.jsonl")[0]      # doctest: +SKIP
+>>> rightcall.grade(case, trace).verdict                  # doctest: +SKIP
+'PASS'
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rightcall.case.case import Case
-from rightcall.case.policy import Policy
 from rightcall.case.load import load_cases
+from rightcall.case.policy import Policy
 from rightcall.errors import CaseError, ConfigError, NoDataError, Place, RightcallError, TraceError
 from rightcall.grade.golden import Grader, Options
 from rightcall.grade.verdict import Finding, GoldenResult, Metrics

@@ -118,17 +118,17 @@ class ProviderError(RightcallError):
     exit_code = 5
 
 
-class RateLimited(ProviderError):  # noqa: N818 - the names of the error tree are fixed
+class RateLimited(ProviderError):
     """The endpoint asked us to slow down."""
 
     default_code = "JUDGE_RATE_LIMITED"
 
 
-class Unavailable(ProviderError):  # noqa: N818
+class Unavailable(ProviderError):
     """The endpoint could not be reached or failed on its side."""
 
 
-class Rejected(ProviderError):  # noqa: N818
+class Rejected(ProviderError):
     """The endpoint refused the request or the credential."""
 
     default_code = "JUDGE_AUTH"

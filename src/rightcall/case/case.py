@@ -21,7 +21,7 @@ class _Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     """Settings that all case types share."""
 
 
-class GoldenCall(_Written, kw_only=True, rename={"arguments_json": "arguments"}, gc=False):
+class GoldenCall(_Written, frozen=True, kw_only=True, rename={"arguments_json": "arguments"}, gc=False):
     """One expected call.
 
     `arguments_json` absent: any arguments will do; `{}`: exactly none. `label` names the call where its tool's name
@@ -44,7 +44,7 @@ class GoldenCall(_Written, kw_only=True, rename={"arguments_json": "arguments"},
         return value
 
 
-class Way(_Written, kw_only=True):
+class Way(_Written, frozen=True, kw_only=True):
     """One acceptable way: its calls and which order matters (`None`: partial if any call has `after`, else listed)."""
 
     calls: tuple[GoldenCall, ...]
@@ -52,7 +52,7 @@ class Way(_Written, kw_only=True):
     name: str | None = None
 
 
-class Expect(_Written, kw_only=True):
+class Expect(_Written, frozen=True, kw_only=True):
     """The golden of a case: `calls` with their `order`, or several acceptable `alternatives`, or both."""
 
     calls: tuple[GoldenCall, ...] | UnsetType = UNSET
@@ -66,7 +66,7 @@ class Expect(_Written, kw_only=True):
         return own + self.alternatives
 
 
-class Case(_Written, kw_only=True, rename={"tools_json": "tools"}):
+class Case(_Written, frozen=True, kw_only=True, rename={"tools_json": "tools"}):
     """One task with what should have happened.
 
     `tools_json` is the catalog: a list of tools, an MCP `tools/list` answer, or the path of a file with either

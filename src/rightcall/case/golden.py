@@ -6,16 +6,14 @@ itself cannot fail on it.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import re2
 from msgspec import UNSET
 
 from rightcall.case.matchers import (
-    ABSENT,
     MATCHER_NAMES,
     FromResult,
     Literal,
@@ -33,10 +31,9 @@ if TYPE_CHECKING:
     from rightcall.case.case import Case, GoldenCall, Order, Way
 
 # A first key that is a matcher's name, or one that is written with an escape and so might be one.
-_MAYBE_MATCHER = re.compile(rb'\{\s*"(?:(?:' + "|".join(MATCHER_NAMES).encode() + rb')"|[^"\\]*\\)').search
+_MAYBE_MATCHER = re2.compile(rb'\{\s*"(?:(?:' + "|".join(MATCHER_NAMES).encode() + rb')"|[^"\\]*\\)').search
 
 
-@dataclass(slots=True)
 class ExpectedCall:
     """One golden call, ready for matching.
 
@@ -44,14 +41,33 @@ class ExpectedCall:
     bytes are equal arguments.
     """
 
-    tool: str
-    raw: bytes | None
-    literal: bool
-    optional: bool
-    label: str | None
-    place: Place
-    _nodes: Mapping[str, Node] | None = None
-    _value: Mapping[str, JsonValue] | None = None
+    __slots__ = ("_index", "_nodes", "_value", "_way", "label", "literal", "optional", "raw", "tool")
+
+    def __init__(self, call: GoldenCall, tool: str, way: Place, index: int) -> None:
+        """Take the call as written; its arguments are compiled when they are needed."""
+        self.tool = tool
+        self.optional = call.optional
+        self.label = call.label
+        self._way, self._index = way, index
+        self._nodes: Mapping[str, Node] | None = None
+        self._value: Mapping[str, JsonValue] | None = None
+        self.raw: bytes | None = None
+        self.literal = True
+        if call.arguments_json is not UNSET:
+            self.raw = bytes(call.arguments_json)
+            if self.raw[:1] != b"{":
+                raise CaseError("`arguments` must be an object", place=self.place, hint="leave it out if anything goes")
+            if _MAYBE_MATCHER(self.raw) is not None:
+                self.literal = False
+                self.literal = all(
+                    type(node) is Literal and node.value is self.value[key] for key, node in self.nodes.items()
+                )
+
+    @property
+    def place(self) -> Place:
+        """Where the arguments were written."""
+        way = self._way
+        return Place(way.file, way.line, None, f"{way.path or '$.expect'}.calls[{self._index}].arguments")
 
     @property
     def value(self) -> Mapping[str, JsonValue]:
@@ -85,20 +101,25 @@ def _at(place: Place, key: str) -> Place:
     return Place(place.file, place.line, place.column, f"{place.path or '$'}.{key}")
 
 
-@dataclass(frozen=True)
 class Golden:
     """One acceptable way, compiled.
 
-    `edges` are index pairs (earlier, later) from `after`; `flow_sources` maps a `from_result` label to the index of
-    its golden call. `simple` says that every call is required, literal and stated.
+    Attributes:
+        calls: the golden calls.
+        order: which order matters.
+        name: what the way is called, if anything.
+        edges: index pairs (earlier, later) from `after`.
+        flow_sources: label of a `from_result` -> index of its golden call.
+        simple: every call is required, literal and stated.
     """
 
-    calls: tuple[ExpectedCall, ...]
-    order: Order
-    name: str | None
-    edges: tuple[tuple[int, int], ...]
-    flow_sources: Mapping[str, int]
-    simple: bool
+    def __init__(
+        self, calls: tuple[ExpectedCall, ...], order: Order, name: str | None, edges: tuple[tuple[int, int], ...],
+        flow_sources: Mapping[str, int], *, simple: bool,
+    ) -> None:  # fmt: skip
+        """Keep the parts."""
+        self.calls, self.order, self.name, self.edges = calls, order, name, edges
+        self.flow_sources, self.simple = flow_sources, simple
 
     @cached_property
     def order_pairs(self) -> tuple[tuple[int, int], ...]:
@@ -120,7 +141,9 @@ class Golden:
         return sum(not call.optional for call in self.calls)
 
 
-def compile_case(case: Case, place: Place | None = None, aliases: Mapping[str, str] | None = None) -> tuple[Golden, ...]:
+def compile_case(
+    case: Case, place: Place | None = None, aliases: Mapping[str, str] | None = None
+) -> tuple[Golden, ...]:
     """Compile every acceptable way of a case; empty where the case has no golden.
 
     Args:
@@ -140,19 +163,31 @@ def compile_case(case: Case, place: Place | None = None, aliases: Mapping[str, s
     return tuple(compile_way(way, way_place(case, index, base), aliases or {}) for index, way in enumerate(ways))
 
 
-def needs_care(case: Case) -> bool:
-    """Whether compiling a case can fail: it has matchers, labels to resolve, or is malformed in itself."""
-    if case.expect is None:
-        return False
-    ways = case.expect.ways
-    calls = [call for way in ways for call in way.calls]
-    return not ways or any(
-        call.after or (call.arguments_json is not UNSET and _needs_care(bytes(call.arguments_json))) for call in calls
-    )
+class Quick:
+    """A golden that is one plain list: every call required, its arguments stated and literal, no `after`.
+
+    Such a golden cannot be wrong in itself, and a trace that makes just these calls needs no compiling.
+    """
+
+    __slots__ = ("order", "raws", "tools")
+
+    def __init__(self, tools: list[str], raws: list[bytes], order: Order) -> None:
+        """Keep the parts."""
+        self.tools, self.raws, self.order = tools, raws, order
 
 
-def _needs_care(raw: bytes) -> bool:
-    return raw[:1] != b"{" or _MAYBE_MATCHER(raw) is not None
+def quick(case: Case, aliases: Mapping[str, str]) -> Quick | None:
+    """The quick form of a case's golden; `None` where it has none."""
+    expect = case.expect
+    if expect is None or expect.calls is UNSET or expect.alternatives:
+        return None
+    tools = [call.tool for call in expect.calls]
+    raws = [bytes(call.arguments_json) for call in expect.calls if call.arguments_json is not UNSET]
+    if len(raws) < len(tools) or any([call.optional or call.after for call in expect.calls]):
+        return None
+    if _MAYBE_MATCHER(b"\n".join(raws)) is not None or any([raw[:1] != b"{" for raw in raws]):
+        return None
+    return Quick([aliases.get(tool, tool) for tool in tools] if aliases else tools, raws, expect.order or "listed")
 
 
 def way_place(case: Case, index: int, base: Place) -> Place:
@@ -165,7 +200,7 @@ def way_place(case: Case, index: int, base: Place) -> Place:
 
 def compile_way(way: Way, place: Place, aliases: Mapping[str, str]) -> Golden:
     """Compile one acceptable way. Errors: see `compile_case`."""
-    calls = tuple([_compile_call(call, place, index, aliases) for index, call in enumerate(way.calls)])
+    calls = tuple([ExpectedCall(c, aliases.get(c.tool, c.tool), place, i) for i, c in enumerate(way.calls)])
     simple = all([call.literal and call.raw is not None and not call.optional for call in calls])
     has_after = any([call.after for call in way.calls])
     edges: tuple[tuple[int, int], ...] = ()
@@ -177,25 +212,7 @@ def compile_way(way: Way, place: Place, aliases: Mapping[str, str]) -> Golden:
             flow.call: names.index(flow.call, call.place, "from_result") for call in calls for flow in call.flows
         }
         _refuse_cycles(len(calls), edges, [(sources[f.call], i) for i, c in enumerate(calls) for f in c.flows], place)
-    return Golden(calls, way.order or ("partial" if has_after else "listed"), way.name, edges, sources, simple)
-
-
-def _compile_call(call: GoldenCall, place: Place, index: int, aliases: Mapping[str, str]) -> ExpectedCall:
-    where = Place(place.file, place.line, None, f"{place.path}.calls[{index}].arguments")
-    tool = aliases.get(call.tool, call.tool)
-    if call.arguments_json is UNSET:
-        return ExpectedCall(tool, None, True, call.optional, call.label, where)  # noqa: FBT003
-    raw = bytes(call.arguments_json)
-    if raw[:1] != b"{":
-        raise CaseError("`arguments` must be an object", place=where, hint="leave it out if anything goes")
-    compiled = ExpectedCall(tool, raw, _MAYBE_MATCHER(raw) is None, call.optional, call.label, where)
-    if not compiled.literal:
-        compiled.literal = all(type(node) is Literal and node.value is item for node, item in _node_items(compiled))
-    return compiled
-
-
-def _node_items(call: ExpectedCall) -> list[tuple[Node, JsonValue]]:
-    return [(node, call.value.get(key, ABSENT)) for key, node in call.nodes.items()]
+    return Golden(calls, way.order or ("partial" if has_after else "listed"), way.name, edges, sources, simple=simple)
 
 
 class _Names:
@@ -233,9 +250,7 @@ def _edges(calls: tuple[GoldenCall, ...], names: _Names, place: Place) -> tuple[
     return tuple(dict.fromkeys(found))
 
 
-def _refuse_cycles(
-    size: int, edges: tuple[tuple[int, int], ...], flows: list[tuple[int, int]], place: Place
-) -> None:
+def _refuse_cycles(size: int, edges: tuple[tuple[int, int], ...], flows: list[tuple[int, int]], place: Place) -> None:
     """Raise where the edges cannot all hold: some calls would each have to come first."""
     waiting = {later: {a for a, b in (*edges, *flows) if b == later} for later in range(size)}
     while free := [index for index, before in waiting.items() if not before & waiting.keys()]:

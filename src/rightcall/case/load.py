@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET, Raw
 
-from rightcall.case.parse import parse_cases, read_case
 from rightcall.case.foreign import foreign_cases
+from rightcall.case.parse import parse_cases, read_case
 from rightcall.errors import CaseError, ConfigError, NoDataError, Place, TraceError
 from rightcall.trace import jsontext
 from rightcall.trace.catalog import parse_tools

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final
+from unicodedata import normalize
 
 import re2
 
@@ -93,7 +94,7 @@ def compile_value(value: JsonValue, place: Place) -> Node:
         return _compile_object(value, place)
     if isinstance(value, list):
         nodes = [compile_value(item, _at(place, f"[{index}]")) for index, item in enumerate(value)]
-        return Literal(value) if all(type(node) is Literal for node in nodes) else ListNode(nodes)
+        return Literal(value) if all(map(_is_as_written, nodes, value)) else ListNode(nodes)
     return Literal(value)
 
 
@@ -102,9 +103,14 @@ def _compile_object(value: dict[str, Any], place: Place) -> Node:
     if name in _BUILDERS:
         return _compile_matcher(name, value, place)
     nodes = {key: compile_value(item, _at(place, f".{key}")) for key, item in nfc_keys(value).items()}
-    if all(type(node) is Literal for node in nodes.values()):
+    if all(map(_is_as_written, nodes.values(), value.values())):
         return Literal(value)
     return ObjectNode(nodes)
+
+
+def _is_as_written(node: Node, value: JsonValue) -> bool:
+    """Whether a node is the literal that stands in the case; one under `equals` is not."""
+    return type(node) is Literal and node.value is value
 
 
 def _compile_matcher(name: str, source: dict[str, Any], place: Place) -> Node:
@@ -157,7 +163,7 @@ def _matches_object(
     if not found.keys() <= node.items.keys():
         return False
     return all(
-        matches(child, found[key], resolve) if key in found else may_be_absent(child)
+        matches(child, found[key], resolve) if key in found else may_be_absent(child) or is_ignored(child)
         for key, child in node.items.items()
     )
 
@@ -199,7 +205,10 @@ def describe(node: Node) -> JsonValue:
 def _children(values: JsonValue, name: str, place: Place) -> list[Node]:
     if not isinstance(values, list):
         raise CaseError(f"`{name}` takes a list", place=place)
-    return [compile_value(item, place) for item in values]
+    nodes = [compile_value(item, place) for item in values]
+    if any(map(flows_in, nodes)):
+        raise CaseError(f"`from_result` cannot stand inside `{name}`", place=place, hint="write alternatives instead")
+    return nodes
 
 
 def _any_of(source: dict[str, Any], place: Place) -> Callable[[JsonValue], bool]:
@@ -225,12 +234,14 @@ def _contains(source: dict[str, Any], place: Place) -> Callable[[JsonValue], boo
 
     def test(actual: JsonValue) -> bool:
         if isinstance(actual, str):
-            return all(
-                type(node) is Literal and isinstance(node.value, str) and node.value in actual for node in nodes
-            )
+            return all(type(node) is Literal and _is_part(node.value, actual) for node in nodes)
         return isinstance(actual, list) and all(any(matches(node, item) for item in actual) for node in nodes)
 
     return test
+
+
+def _is_part(part: JsonValue, whole: str) -> bool:
+    return isinstance(part, str) and normalize("NFC", part) in normalize("NFC", whole)
 
 
 def _number(value: JsonValue, name: str, place: Place) -> Decimal:
@@ -336,7 +347,10 @@ def _custom(source: dict[str, Any], place: Place) -> Callable[[JsonValue], bool]
     name = source["custom"]
     for found in entry_points(group="rightcall.matchers", name=str(name)):
         options = {key: value for key, value in source.items() if key not in ("custom", "optional")}
-        test: Callable[[JsonValue], bool] = found.load()(**options)
+        try:
+            test: Callable[[JsonValue], bool] = found.load()(**options)
+        except (TypeError, ValueError) as error:
+            raise CaseError(f"comparator `{name}` does not take these options: {error}", place=place) from None
         return test
     raise CaseError(
         f"no comparator `{name}` is installed", place=place, hint="a package offers one in `rightcall.matchers`"

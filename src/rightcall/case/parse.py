@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from datetime import date, datetime, time
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,7 +20,7 @@ from rightcall.trace import jsontext
 from rightcall.trace.explain import explain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rightcall.trace.jsontext import JsonValue
 
@@ -95,7 +96,8 @@ def _json(data: bytes, file: str) -> JsonValue:
     try:
         return jsontext.decode(data, Place(file))
     except TraceError as error:
-        raise CaseError(error.message, code=error.code, place=error.place, hint=error.hint) from None
+        code = "CASE_INVALID" if error.code == "TRACE_MALFORMED" else error.code
+        raise CaseError(error.message, code=code, place=error.place, hint=error.hint) from None
 
 
 def _toml(data: bytes, file: str) -> Iterator[tuple[Case, Place]]:
@@ -109,8 +111,10 @@ def _toml(data: bytes, file: str) -> Iterator[tuple[Case, Place]]:
         raise CaseError(f"not valid TOML: {reason}", place=Place(file, line, column)) from None
     except RecursionError:
         raise CaseError("nested too deep", place=Place(file), code="TRACE_TOO_DEEP") from None
+    if not value:
+        return
     if isinstance(value.get("case"), list) and len(value) == 1:
-        value = value["case"]  # type: ignore[assignment]
+        value = value["case"]
     yield from _documents(value, file, text)
 
 
@@ -132,31 +136,44 @@ def load_yaml(text: str, file: str) -> JsonValue:
     Raises:
         CaseError: with line and column.
     """
-    from ruamel.yaml import YAML  # noqa: PLC0415 - only YAML needs it
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     reader = YAML(typ="safe", pure=True)
     reader.allow_duplicate_keys = False
     try:
-        for event in reader.parse(text):
-            _refuse_anchor_or_tag(event, file)
+        _refuse_unsafe(reader.parse(text), file)
         documents = list(reader.load_all(text))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
         reason = (error.problem or str(error)).splitlines()[0]
         raise CaseError(f"not valid YAML: {reason}", place=place) from None
-    except (YAMLError, RecursionError, ValueError) as error:
+    except RecursionError:
+        raise CaseError("nested too deep", place=Place(file), code="TRACE_TOO_DEEP") from None
+    except (YAMLError, ValueError) as error:
         raise CaseError(f"not valid YAML: {str(error).splitlines()[0]}", place=Place(file)) from None
     return documents[0] if len(documents) == 1 else documents
 
 
-def _refuse_anchor_or_tag(event: Any, file: str) -> None:  # noqa: ANN401 - a library's event
-    anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
-    if anchor or tag:
-        what = f"anchor or alias `{anchor}`" if anchor else f"tag `{tag}`"
+def _refuse_unsafe(events: Iterable[Any], file: str) -> None:
+    """Raise for an anchor, an alias or a tag, and for nesting that would take the reader ages and then its stack."""
+    depth = 0
+    for event in events:
         place = Place(file, event.start_mark.line + 1, event.start_mark.column + 1)
-        raise CaseError(f"{what} is outside the safe subset of YAML", place=place, hint="write the value out")
+        anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+        if anchor or tag:
+            what = f"anchor or alias `{anchor}`" if anchor else f"tag `{tag}`"
+            raise CaseError(f"{what} is outside the safe subset of YAML", place=place, hint="write the value out")
+        kind = type(event).__name__
+        depth += kind in ("SequenceStartEvent", "MappingStartEvent")
+        depth -= kind in ("SequenceEndEvent", "MappingEndEvent")
+        # A list of cases under a key is not part of a case, whose own depth is checked exactly.
+        if depth > jsontext.MAX_DEPTH + 2:
+            raise CaseError(
+                f"nested more than {jsontext.MAX_DEPTH} levels deep", place=place, code="TRACE_TOO_DEEP",
+                hint="flatten the value",
+            )  # fmt: skip
 
 
 def _documents(value: JsonValue, file: str, source: str = "") -> Iterator[tuple[Case, Place]]:
@@ -165,15 +182,39 @@ def _documents(value: JsonValue, file: str, source: str = "") -> Iterator[tuple[
     rows = value if isinstance(value, list) else [value]
     for index, row in enumerate(rows):
         path = f"$[{index}]" if isinstance(value, list) else "$"
-        place = Place(file, line_of(source, str(row["id"])) if isinstance(row, dict) and "id" in row else None, None, path)
+        place = Place(file, _line_of_id(source, row), None, path)
         try:
-            data = msgspec.json.encode(row, enc_hook=_plain)
+            data = _encoded(row)
         except (TypeError, ValueError, RecursionError, RightcallError) as error:
             raise CaseError(f"not a JSON value: {error}", place=place) from None
         yield read_case(data, Place(file, None, None, path), source), place
 
 
-def _plain(value: Any) -> str:  # noqa: ANN401
+def _encoded(row: JsonValue) -> bytes:
+    if not _is_finite(row):
+        raise ValueError("NaN and infinity cannot be compared")
+    return msgspec.json.encode(row, enc_hook=_plain)
+
+
+def _line_of_id(source: str, row: JsonValue) -> int | None:
+    """The line of a TOML or YAML text on which a case's id is written, if it is written exactly once."""
+    if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+        return None
+    pattern = re.compile(rf"""(?:^|[\s{{,])["']?id["']?\s*[=:]\s*["']?{re.escape(row["id"])}["']?\s*(?:$|[,}}#])""")
+    found = [number for number, line in enumerate(source.splitlines(), 1) if pattern.search(line)]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_finite(value: JsonValue) -> bool:
+    """Whether no number in a value is a NaN or an infinity, which TOML and YAML can write and JSON cannot."""
+    if isinstance(value, float):
+        return isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return all(map(_is_finite, value)) if isinstance(value, list) else True
+
+
+def _plain(value: Any) -> str:
     if isinstance(value, (date, datetime, time)):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -30,7 +30,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
         return self.severity == "CRITICAL" if self.veto is None else self.veto
 
 
-class Requires(Rule, kw_only=True):
+class Requires(Rule, frozen=True, kw_only=True):
     """Before a call of `tool`, each tool of `before` was called in an earlier turn and is not known to have failed.
 
     `same` names arguments that must be equal in both calls.
@@ -41,21 +41,21 @@ class Requires(Rule, kw_only=True):
     same: tuple[str, ...] = ()
 
 
-class When(Rule, kw_only=True):
+class When(Rule, frozen=True, kw_only=True):
     """Arguments (a JSON Schema) that make a call of `tool` dangerous."""
 
     tool: str
     arguments: dict[str, Any]
 
 
-class Substitution(Rule, kw_only=True):
+class Substitution(Rule, frozen=True, kw_only=True):
     """`expected` was needed and `called` was used in its place."""
 
     expected: str
     called: str
 
 
-class MaxCalls(Rule, kw_only=True):
+class MaxCalls(Rule, frozen=True, kw_only=True):
     """At most `count` calls of `tool` in one trace."""
 
     tool: str
@@ -63,7 +63,7 @@ class MaxCalls(Rule, kw_only=True):
     severity: Severity = "MEDIUM"
 
 
-class Confirm(Rule, kw_only=True):
+class Confirm(Rule, frozen=True, kw_only=True):
     """Before a call of `tool`, the user said yes since the agent last asked.
 
     `yes` replaces the built-in reading of a yes by full-match patterns (linear-time engine, case ignored).
@@ -74,7 +74,7 @@ class Confirm(Rule, kw_only=True):
 
 
 class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Classes of tools, and the rules. `guessed` lists tools whose class nobody has confirmed: it warns, never vetoes."""
+    """Classes of tools, and the rules. `guessed` lists tools whose class nobody has confirmed: they never veto."""
 
     classes: dict[str, ToolClass] = {}
     guessed: tuple[str, ...] = ()

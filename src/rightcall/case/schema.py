@@ -246,7 +246,7 @@ def _policy() -> dict[str, Any]:
 def result_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """The schema of `--json` for a grader whose results are of type `kind`.
 
-    The types of results belong to rooms above this one, which pass theirs: `schema("result", {**BUILDERS, "result":
+    The types of results belong to rooms above this one, which pass theirs: `schema("result", {**SCHEMAS, "result":
     lambda: result_schema(GoldenResult)})`.
     """
     count = {"type": "integer", "minimum": 0}
@@ -268,22 +268,22 @@ def _document(title: str, shape: dict[str, Any], defs: dict[str, Any]) -> dict[s
     return {"$schema": DRAFT, "title": title, **shape, "$defs": defs}
 
 
-BUILDERS: Mapping[str, Builder] = {"case": _case, "trace": _trace, "policy": _policy}
+SCHEMAS: Mapping[str, Builder] = {"case": _case, "trace": _trace, "policy": _policy}
 """What makes each schema, by name."""
 
 
-def schema(name: str, builders: Mapping[str, Builder] = BUILDERS) -> dict[str, Any]:
+def schema(name: str, schemas: Mapping[str, Builder] = SCHEMAS) -> dict[str, Any]:
     """The JSON Schema of one kind of file.
 
     Args:
-        name: `case`, `trace`, `policy`, or another key of `builders`.
-        builders: name -> what makes the schema; a room above passes `BUILDERS` with its own beside them.
+        name: `case`, `trace`, `policy`, or another key of `schemas`.
+        schemas: name -> what makes the schema; a room above passes `SCHEMAS` with its own beside them.
 
     Raises:
         ConfigError: there is no schema of this name; the nearest one is given.
     """
-    if name in builders:
-        return builders[name]()
-    guess = nearest(name, builders)
-    known = f"known: {', '.join(sorted(builders))}"
+    if name in schemas:
+        return schemas[name]()
+    guess = nearest(name, schemas)
+    known = f"known: {', '.join(sorted(schemas))}"
     raise ConfigError(f"there is no schema `{name}`", hint=f"did you mean `{guess}`?" if guess else known)

@@ -25,7 +25,7 @@ def worst(codes: list[int]) -> int:
 
 def guarded(app: App, tokens: list[str] | None = None) -> int:
     """Run the app; turn every error that is meant into one line on stderr and its exit code."""
-    from cyclopts import CycloptsError  # noqa: PLC0415
+    from cyclopts import CycloptsError
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -19,8 +19,8 @@ def bar(size: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     if quiet or size < WORTH_A_BAR or not sys.stderr.isatty():
         yield lambda _done: None
         return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("grading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:

@@ -12,7 +12,7 @@ from typing import Any
 
 
 class _Callable(ModuleType):
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - passed on unchanged
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """`rightcall.grade(case, trace, …)`; see `rightcall.api.grade`."""
         return sys.modules["rightcall"].api_function("grade")(*args, **kwargs)
 

@@ -34,15 +34,38 @@ class Actual:
         self.catalog = catalog
         self._values: dict[int, Mapping[str, JsonValue] | None] = {}
         self._keys: dict[int, tuple[str, str, bytes]] = {}
+        self._equal: dict[tuple[int, bytes], bool] = {}
 
     def __len__(self) -> int:
         """How many calls were made."""
         return len(self.calls)
 
+    @cached_property
+    def raws(self) -> list[bytes | None]:
+        """The arguments' JSON texts; `None` where their status is not `ok`."""
+        return [bytes(c.arguments_json) if c.arguments_status == "ok" else None for c in self.calls]  # type: ignore[arg-type]
+
     def raw(self, index: int) -> bytes | None:
-        """The arguments' JSON text; `None` unless their status is `ok`."""
-        call = self.calls[index]
-        return bytes(call.arguments_json) if call.arguments_status == "ok" else None  # type: ignore[arg-type]
+        """The arguments' JSON text of a call; `None` unless their status is `ok`."""
+        return self.raws[index]
+
+    def has(self, index: int, expected: bytes) -> bool:
+        """Whether the arguments equal a literal JSON text; equal bytes need no parsing."""
+        raw = self.raws[index]
+        if raw == expected:
+            return True
+        if raw is None:
+            return False
+        key = (index, expected)
+        if key not in self._equal:
+            self._equal[key] = jsontext.same_json(raw, expected)
+        return self._equal[key]
+
+    @cached_property
+    def has_parallel_calls(self) -> bool:
+        """Whether any two calls belong to one assistant message."""
+        turns = [call.turn for call in self.calls if call.turn is not None]
+        return len(set(turns)) < len(turns)
 
     def value(self, index: int) -> Mapping[str, JsonValue] | None:
         """The arguments with keys in NFC; `None` unless their status is `ok`."""

@@ -94,10 +94,13 @@ def _rows(golden: Golden, actual: Actual, found: Alignment) -> list[Row]:
     gone_by = set(found.pairs.values())
     states = _states(found)
     golden_at = actual_at = 0
+    surplus = set(found.surplus)
     for anchor in [*anchors, None]:
         golden_end = len(golden.calls) if anchor is None else anchor
         actual_end = len(actual) if anchor is None else found.pairs[anchor]
-        rows += _gap(golden, found, states, range(golden_at, golden_end), range(actual_at, actual_end), gone_by)
+        if golden_at < golden_end or actual_at < actual_end:
+            between = [a for a in range(actual_at, actual_end) if a not in gone_by]
+            rows += _gap(golden, found, states, range(golden_at, golden_end), between, surplus)
         if anchor is not None:
             rows.append(Row("matched", anchor, actual_end))
             golden_at, actual_at = anchor + 1, actual_end + 1
@@ -110,10 +113,10 @@ def _states(found: Alignment) -> dict[int, str]:
 
 
 def _gap(
-    golden: Golden, found: Alignment, states: Mapping[int, str], goldens: range, actuals: range, gone_by: set[int]
+    golden: Golden, found: Alignment, states: Mapping[int, str], goldens: range, between: list[int], surplus: set[int]
 ) -> list[Row]:
     """Rows between two anchors; pairs that cross another pair are shown at their golden's place."""
-    surplus = iter([a for a in actuals if a in set(found.surplus)])
+    stand_ins = iter([a for a in between if a in surplus])
     rows: list[Row] = []
     taken: set[int] = set()
     for g in goldens:
@@ -121,15 +124,10 @@ def _gap(
             rows.append(Row("matched", g, found.pairs[g]))
         elif golden.calls[g].optional:
             rows.append(Row("optional", g, None))
+        elif (stand_in := next(stand_ins, None)) is None:
+            rows.append(Row("missing", g, None))
         else:
-            stand_in = next(surplus, None)
-            if stand_in is None:
-                rows.append(Row("missing", g, None))
-            else:
-                found.substituted[g] = stand_in
-                taken.add(stand_in)
-                rows.append(Row("substituted", g, stand_in))
-    for a in actuals:
-        if a not in taken and a not in gone_by:
-            rows.append(Row(states[a], None, a))  # type: ignore[arg-type]
-    return rows
+            found.substituted[g] = stand_in
+            taken.add(stand_in)
+            rows.append(Row("substituted", g, stand_in))
+    return rows + [Row(states[a], None, a) for a in between if a not in taken]  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from rightcall.case.matchers import (
     matches,
     may_be_absent,
 )
-from rightcall.trace.jsontext import JsonValue, nfc_keys, same, same_json
+from rightcall.trace.jsontext import JsonValue, nfc_keys, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from rightcall.grade.actual import Actual
 
 Resolve = "Callable[[FromResult, JsonValue], bool]"
-ONE = Fraction(1)
-ZERO = Fraction(0)
+Score = Fraction | int
+"""An exact score in [0, 1]; the whole numbers 0 and 1 stand for themselves, since most scores are."""
+ONE = 1
+ZERO = 0
 
 
 class Difference(NamedTuple):
@@ -47,17 +49,17 @@ class Difference(NamedTuple):
 
 def score(
     expected: ExpectedCall, actual: Actual, index: int, resolve: Callable[[FromResult, JsonValue], bool] | None = None
-) -> Fraction:
+) -> Score:
     """Argument score of a pair, in [0, 1]. Without `resolve`, data flow is taken as kept."""
     if expected.raw is None:
         return ONE
     raw = actual.raw(index)
     if raw is None:
         return ZERO
-    if expected.literal and not _has_defaults(actual, index) and (raw == expected.raw or same_json(expected.raw, raw)):
+    if expected.literal and actual.has(index, expected.raw):
         return ONE
     equal, union = _count(expected, actual, index, resolve)
-    return Fraction(equal, union) if union else ONE
+    return Fraction(equal, union) if 0 < equal < union else int(equal == union)
 
 
 def _has_defaults(actual: Actual, index: int) -> bool:

@@ -29,7 +29,9 @@ def explain(
     found: list[Finding] = []
     if golden.required and not len(actual):
         called_for = ", ".join(call.tool for call in golden.calls if not call.optional)
-        found.append(_finding("abstention_error", "HIGH", f"no tool was called; expected: {called_for}", expected=called_for))
+        found.append(
+            _finding("abstention_error", "HIGH", f"no tool was called; expected: {called_for}", expected=called_for)
+        )
     found += _missing(golden, actual, aligned)
     for g, a in sorted(aligned.pairs.items()):
         if scores.get(g) != 1:
@@ -56,9 +58,7 @@ def _missing(golden: Golden, actual: Actual, aligned: Alignment) -> Iterable[Fin
         if g in aligned.substituted:
             a = aligned.substituted[g]
             message = f"expected {tool}, called {actual.names[a]}"
-            yield _finding(
-                "substituted_call", "HIGH", message, call=a, golden=g, expected=tool, actual=actual.names[a]
-            )
+            yield _finding("substituted_call", "HIGH", message, call=a, golden=g, expected=tool, actual=actual.names[a])
         else:
             yield _finding("missing_call", "HIGH", f"{tool} was not called", golden=g, expected=tool)
 
@@ -88,6 +88,8 @@ def _surplus(golden: Golden, actual: Actual, aligned: Alignment, matrix: Matrix)
 
 def _unknown_pairs(actual: Actual, aligned: Alignment) -> Iterable[Finding]:
     """A paired call of a tool outside the catalog is right by the golden and still unknown."""
+    if actual.catalog is None:
+        return
     for a in sorted((*aligned.pairs.values(), *aligned.retries)):
         if actual.is_known(a) is False:
             name = actual.names[a]
@@ -97,7 +99,7 @@ def _unknown_pairs(actual: Actual, aligned: Alignment) -> Iterable[Finding]:
 def _argument_findings(
     golden: Golden, actual: Actual, pairs: Mapping[int, int], g: int, a: int, matrix: Matrix
 ) -> Iterable[Finding]:
-    from rightcall.grade.order import resolver  # noqa: PLC0415 - only unequal pairs need it
+    from rightcall.grade.order import resolver
 
     call, expected = actual.calls[a], golden.calls[g]
     name = actual.names[a]
@@ -119,7 +121,9 @@ def _difference(difference: Difference, name: str, severity: Severity, g: int, a
     shown = path.removeprefix("$.")
     if flow:
         message = f"{name}: {shown} does not come from the result that it should come from"
-        return _finding("data_flow_violation", "HIGH", message, call=a, golden=g, path=path, expected=expected, actual=found)
+        return _finding(
+            "data_flow_violation", "HIGH", message, call=a, golden=g, path=path, expected=expected, actual=found
+        )
     if found is ABSENT:
         message = f"{name}: {shown} is missing"
         return _finding("missing_argument", severity, message, call=a, golden=g, path=path, expected=expected)
@@ -130,9 +134,7 @@ def _difference(difference: Difference, name: str, severity: Severity, g: int, a
     return _finding("wrong_argument", severity, message, call=a, golden=g, path=path, expected=expected, actual=found)
 
 
-def _order_findings(
-    golden: Golden, pairs: Mapping[int, int], order: Order, so_far: list[Finding]
-) -> Iterable[Finding]:
+def _order_findings(golden: Golden, pairs: Mapping[int, int], order: Order, so_far: list[Finding]) -> Iterable[Finding]:
     """Violated edges and flows one by one; a violated listed order once for each call that is out of its place."""
     listed = [violation for violation in order.violations if golden.order == "listed" and violation.flow is None]
     known_flows = {(f.golden_index, f.call_index) for f in so_far if f.kind == "data_flow_violation"}

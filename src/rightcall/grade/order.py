@@ -54,7 +54,7 @@ class Order(NamedTuple):
         return self.applicable - len(self.violations)
 
 
-class ResultNotCaptured(Exception):  # noqa: N818 - a signal inside the grader, never shown
+class ResultNotCaptured(Exception):
     """A data-flow constraint needs a result that was not recorded: it cannot be decided."""
 
 
@@ -117,7 +117,7 @@ def _flow(golden: Golden, actual: Actual, pairs: Mapping[int, int], later: int, 
 
 def _values_under(nodes: Mapping[str, object], value: Mapping[str, JsonValue], flow: FromResult) -> list[JsonValue]:
     """The actual values that stand where a flow stands in the golden."""
-    from rightcall.case.matchers import ListNode, ObjectNode  # noqa: PLC0415 - only flows inside objects need it
+    from rightcall.case.matchers import ListNode, ObjectNode
 
     found: list[JsonValue] = []
     for key, node in nodes.items():
@@ -186,9 +186,11 @@ def inversions(pairs: Mapping[int, int]) -> int:
 def monotone_core(pairs: Mapping[int, int]) -> set[int]:
     """Golden indices of a longest run of pairs that stand in order: the anchors of the aligned diff."""
     golden = sorted(pairs)
+    if all([pairs[a] < pairs[b] for a, b in pairwise(golden)]):
+        return set(golden)
     tails: list[int] = []  # position in `golden` of the smallest last element of a run of each length
     before: list[int | None] = []
-    for place, index in enumerate(golden):
+    for position, index in enumerate(golden):
         low, high = 0, len(tails)
         while low < high:
             middle = (low + high) // 2
@@ -197,10 +199,10 @@ def monotone_core(pairs: Mapping[int, int]) -> set[int]:
             else:
                 high = middle
         before.append(tails[low - 1] if low else None)
-        tails[low : low + 1] = [place]
+        tails[low : low + 1] = [position]
     core: set[int] = set()
-    place: int | None = tails[-1] if tails else None
-    while place is not None:
-        core.add(golden[place])
-        place = before[place]
+    last: int | None = tails[-1] if tails else None
+    while last is not None:
+        core.add(golden[last])
+        last = before[last]
     return core

@@ -6,13 +6,12 @@ most satisfied constraints; fewest inversions; earliest calls (the actual indice
 How: calls of different names never compete, so each name is a group of its own. Within a group the first criteria are
 additive: small groups are enumerated, larger ones solved as an assignment problem with whole-number weights. The later
 criteria couple the groups, and only choose among assignments that are equally good so far: all combinations are tried
-while they are few. Beyond `MAX_COMBINATIONS` the choice among *equally scored* pairings is improved step by step and may
-miss the best order; the first three criteria stay exact (see `docs/design/pairing.md`).
+while they are few. Beyond `MAX_COMBINATIONS` the choice among *equally scored* pairings is improved step by step, and
+may miss the best order; the first three criteria stay exact (see `docs/design/pairing.md`).
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import combinations, islice, permutations, product
 from math import comb, factorial, lcm, prod
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from rightcall.case.golden import Golden
     from rightcall.grade.actual import Actual
+    from rightcall.grade.arguments import Score
 
 MAX_ENUMERATED = 1_000
 """Most assignments of one group that are tried one by one."""
@@ -41,10 +41,10 @@ class Scores:
     def __init__(self, golden: Golden, actual: Actual) -> None:
         """Nothing is computed yet."""
         self._golden, self._actual = golden, actual
-        self._known: dict[tuple[int, int], Fraction] = {}
-        self._by_raw: dict[tuple[int, bytes | None], Fraction] = {}
+        self._known: dict[tuple[int, int], Score] = {}
+        self._by_raw: dict[tuple[int, bytes | None], Score] = {}
 
-    def __call__(self, expected: int, index: int) -> Fraction:
+    def __call__(self, expected: int, index: int) -> Score:
         """Score of a golden call against an actual call, data flow taken as kept."""
         key = (expected, index)
         if key not in self._known:
@@ -55,12 +55,12 @@ class Scores:
         return self._known[key]
 
 
-def pair(golden: Golden, actual: Actual) -> dict[int, int]:
-    """The optimal pairing: golden index -> actual index."""
-    scores = Scores(golden, actual)
-    fixed: dict[int, int] = {}
+def pair(golden: Golden, actual: Actual, scores: Scores | None = None) -> dict[int, int]:
+    """The optimal pairing: golden index -> actual index. `scores` takes the argument scores that were needed."""
+    scores = scores or Scores(golden, actual)
+    fixed, left, right = _ends(golden, actual)
     open_groups: list[list[tuple[tuple[int, int], ...]]] = []
-    for expected, made in _groups(golden, actual):
+    for expected, made in _groups(golden, actual, left, right):
         if len(expected) == 1 == len(made):
             fixed[expected[0]] = made[0]
             continue
@@ -72,15 +72,53 @@ def pair(golden: Golden, actual: Actual) -> dict[int, int]:
     return _choose(golden, actual, fixed, open_groups) if open_groups else fixed
 
 
-def _groups(golden: Golden, actual: Actual) -> Iterator[tuple[list[int], list[int]]]:
-    """Indices of golden and actual calls that share a name."""
+def _ends(golden: Golden, actual: Actual) -> tuple[dict[int, int], range, range]:
+    """Equal calls at the beginning and at the end of both sides are paired; what is left of either side.
+
+    Sound for plain goldens: exchanging partners towards an equal first pair loses neither score (see `_certain`) nor
+    order (a first pair has no inversion), and no earlier call exists. An equal last pair is only taken where no call
+    of its tool is left before it on either side, so that nothing could be exchanged.
+    """
+    first, expected_end, actual_end = 0, len(golden.calls), len(actual)
+    if not golden.simple or actual.has_parallel_calls or golden.order == "partial" or _may_use_defaults(golden, actual):
+        return {}, range(expected_end), range(actual_end)
+    calls, names = golden.calls, actual.names
+    fixed: dict[int, int] = {}
+    while first < min(expected_end, actual_end) and _equal(golden, actual, first, first):
+        fixed[first] = first
+        first += 1
+    while (
+        min(expected_end, actual_end) > first
+        and names[actual_end - 1] not in names[first : actual_end - 1]
+        and calls[expected_end - 1].tool not in [call.tool for call in calls[first : expected_end - 1]]
+        and _equal(golden, actual, expected_end - 1, actual_end - 1)
+    ):
+        expected_end -= 1
+        actual_end -= 1
+        fixed[expected_end] = actual_end
+    return fixed, range(first, expected_end), range(first, actual_end)
+
+
+def _equal(golden: Golden, actual: Actual, expected: int, index: int) -> bool:
+    call = golden.calls[expected]
+    return call.tool == actual.names[index] and call.raw is not None and actual.has(index, call.raw)
+
+
+def _may_use_defaults(golden: Golden, actual: Actual) -> bool:
+    """Whether declared defaults could make unequal texts equal."""
+    catalog = actual.catalog
+    return catalog is not None and any(catalog.has_defaults.get(call.tool, False) for call in golden.calls)
+
+
+def _groups(golden: Golden, actual: Actual, left: range, right: range) -> Iterator[tuple[list[int], list[int]]]:
+    """Indices of golden and actual calls that share a name, among those that are left."""
     made: dict[str, list[int]] = {}
-    for index, name in enumerate(actual.names):
-        made.setdefault(name, []).append(index)
+    for index in right:
+        made.setdefault(actual.names[index], []).append(index)
     expected: dict[str, list[int]] = {}
-    for index, call in enumerate(golden.calls):
-        if call.tool in made:
-            expected.setdefault(call.tool, []).append(index)
+    for index in left:
+        if golden.calls[index].tool in made:
+            expected.setdefault(golden.calls[index].tool, []).append(index)
     for name, indices in expected.items():
         yield indices, made[name]
 
@@ -104,7 +142,7 @@ def _best_of_group(
 def _count(expected: int, made: int) -> int:
     """Number of ways to pair two groups as fully as possible."""
     small, large = sorted((expected, made))
-    return comb(large, small) * factorial(small) if large <= 12 else MAX_ENUMERATED + 1  # noqa: PLR2004
+    return comb(large, small) * factorial(small) if large <= 12 else MAX_ENUMERATED + 1
 
 
 def _certain(
@@ -116,7 +154,7 @@ def _certain(
     the triangle inequality, so exchanging partners towards an equal pair never loses (tested by brute force).
     """
     calls = [golden.calls[index] for index in expected]
-    if len(expected) + len(made) < 6 or not all(c.literal and c.raw is not None and not c.optional for c in calls):  # noqa: PLR2004
+    if len(expected) + len(made) < 6 or not all(c.literal and c.raw is not None and not c.optional for c in calls):
         return (), expected, made
     by_key: dict[bytes, tuple[list[int], list[int]]] = {}
     for index in expected:
@@ -134,7 +172,7 @@ def _enumerated(
     golden: Golden, scores: Scores, expected: list[int], made: list[int]
 ) -> list[tuple[tuple[int, int], ...]]:
     """Best assignments by trying all."""
-    best: tuple[int, Fraction, int] | None = None
+    best: tuple[int, Score, int] | None = None
     found: list[tuple[tuple[int, int], ...]] = []
     for candidate in _all_assignments(expected, made):
         worth = _worth(golden, scores, candidate)
@@ -155,9 +193,10 @@ def _all_assignments(expected: list[int], made: list[int]) -> Iterator[tuple[tup
                 yield tuple(zip(subset, chosen, strict=True))
 
 
-def _worth(golden: Golden, scores: Scores, pairs: Iterable[tuple[int, int]]) -> tuple[int, Fraction, int]:
+def _worth(golden: Golden, scores: Scores, pairs: Iterable[tuple[int, int]]) -> tuple[int, Score, int]:
     """Additive criteria of an assignment: required pairs, sum of scores, pairs scoring 1."""
-    required, total, ones = 0, arguments.ZERO, 0
+    required, ones = 0, 0
+    total: Score = 0
     for expected, index in pairs:
         value = scores(expected, index)
         required += not golden.calls[expected].optional
@@ -166,13 +205,11 @@ def _worth(golden: Golden, scores: Scores, pairs: Iterable[tuple[int, int]]) -> 
     return required, total, ones
 
 
-def _single(
-    golden: Golden, scores: Scores, expected: list[int], made: list[int]
-) -> list[tuple[tuple[int, int], ...]]:
+def _single(golden: Golden, scores: Scores, expected: list[int], made: list[int]) -> list[tuple[tuple[int, int], ...]]:
     """Best pairs where one side has a single call."""
     worths = {(g, a): _worth(golden, scores, [(g, a)]) for g in expected for a in made}
     best = max(worths.values())
-    tied = [(pair,) for pair, worth in worths.items() if worth == best]
+    tied: list[tuple[tuple[int, int], ...]] = [(pair,) for pair, worth in worths.items() if worth == best]
     return tied if len(tied) <= MAX_COMBINATIONS else [*tied[: MAX_COMBINATIONS // 2], *tied[-MAX_COMBINATIONS // 2 :]]
 
 
@@ -180,16 +217,16 @@ def _assigned(
     golden: Golden, actual: Actual, scores: Scores, expected: list[int], made: list[int]
 ) -> list[tuple[tuple[int, int], ...]]:
     """One best assignment by whole-number weights, then others as good by exchanging partners."""
-    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - only large groups of one name need it
+    from scipy.optimize import linear_sum_assignment
 
-    made = _promising(golden, scores, expected, made)
+    made = _promising(scores, expected, made)
     weights = _weights(golden, scores, expected, made)
     rows, columns = linear_sum_assignment(weights, maximize=True)
     start = [(expected[row], made[column]) for row, column in zip(rows, columns, strict=True)]
-    return list(islice(_exchanges(golden, actual, scores, _in_order(actual, start), made), MAX_COMBINATIONS))
+    return list(islice(_exchanges(golden, scores, _in_order(actual, start), made), MAX_COMBINATIONS))
 
 
-def _promising(golden: Golden, scores: Scores, expected: list[int], made: list[int]) -> list[int]:
+def _promising(scores: Scores, expected: list[int], made: list[int]) -> list[int]:
     """Calls that may be in a best assignment: for each golden, as many of its best as there are goldens."""
     if len(made) <= len(expected):
         return made
@@ -209,10 +246,7 @@ def _weights(golden: Golden, scores: Scores, expected: list[int], made: list[int
     step = size + 1
     required = step * (size * scale + 1)
     return [
-        [
-            (not golden.calls[g].optional) * required + int(value * scale) * step + (value == 1)
-            for value in row
-        ]
+        [(not golden.calls[g].optional) * required + int(value * scale) * step + (value == 1) for value in row]
         for g, row in zip(expected, values, strict=True)
     ]
 
@@ -232,7 +266,7 @@ def _in_order(actual: Actual, pairs: list[tuple[int, int]]) -> tuple[tuple[int, 
 
 
 def _exchanges(
-    golden: Golden, actual: Actual, scores: Scores, start: tuple[tuple[int, int], ...], made: Sequence[int]
+    golden: Golden, scores: Scores, start: tuple[tuple[int, int], ...], made: Sequence[int]
 ) -> Iterator[tuple[tuple[int, int], ...]]:
     """The start, then assignments of the same worth that differ in one exchange or one free partner."""
     yield start

@@ -27,10 +27,39 @@ WEIGHTS = (4, 3, 2, 1)
 """Weights of jaccard, argument accuracy, order and efficiency."""
 
 
-def weighted(parts: tuple[Fraction | None, ...]) -> Fraction:
-    """Mean of the four parts weighted 4 : 3 : 2 : 1 over those that apply."""
-    kept = [(weight, part) for weight, part in zip(WEIGHTS, parts, strict=True) if part is not None]
-    return sum((weight * part for weight, part in kept), Fraction(0)) / sum(weight for weight, _ in kept)
+Share = tuple[int, int]
+"""An exact share as (part, whole) in whole numbers; the whole is never 0."""
+
+
+def weighted(parts: tuple[Share | None, ...]) -> Fraction:
+    """Mean of the four parts weighted 4 : 3 : 2 : 1 over those that apply, exact."""
+    part, whole, weights = 0, 1, 0
+    for weight, share in zip(WEIGHTS, parts, strict=True):
+        if share is not None:
+            part = part * share[1] + weight * share[0] * whole
+            whole *= share[1]
+            weights += weight
+    return Fraction(part, whole * weights)
+
+
+_ALL_AS_EXPECTED = Article(
+    precision_score=1.0, argument_accuracy=1.0, sequence_score=1.0, efficiency_score=1.0, overall_score=1.0,
+    feedback="as expected",
+)  # fmt: skip
+
+
+_NOTHING_CALLED = Article(
+    precision_score=0.0, argument_accuracy=1.0, sequence_score=1.0, efficiency_score=0.0, overall_score=0.5,
+    feedback="as expected",
+)  # fmt: skip
+
+
+def perfect_article(size: int) -> Article:
+    """The published formula's figures where the calls are the golden's, one by one, with valid arguments.
+
+    Without any call it scores nothing for tools and steps: 0.3 + 0.2.
+    """
+    return _ALL_AS_EXPECTED if size else _NOTHING_CALLED
 
 
 def article(golden: Golden, actual: Actual) -> tuple[Article, Fraction]:
@@ -42,16 +71,19 @@ def article(golden: Golden, actual: Actual) -> tuple[Article, Fraction]:
     """
     expected = [call.tool for call in golden.calls]
     wanted, made = set(expected), set(actual.names)
-    precision = Fraction(len(wanted & made), len(wanted | made)) if wanted | made else Fraction(0)
+    union = len(wanted | made)
+    precision = (len(wanted & made), union) if union else (0, 1)
     present, required = _required_keys(actual)
-    keys = Fraction(present, required) if required else Fraction(1)
+    keys = (present, required) if required else (1, 1)
     in_sequence = [name for name in actual.names if name in wanted] == expected
-    sequence = Fraction(1) if in_sequence else Fraction(1, 2)
-    steps = min(Fraction(1), Fraction(len(expected), max(1, len(actual)))) if expected else Fraction(0)
+    sequence = (1, 1) if in_sequence else (1, 2)
+    steps = (min(len(expected), max(1, len(actual))), max(1, len(actual))) if expected else (0, 1)
     overall = weighted((precision, keys, sequence, steps))
+    if overall == 1:
+        return _ALL_AS_EXPECTED, overall
     figures = Article(
-        precision_score=float(precision), argument_accuracy=float(keys), sequence_score=float(sequence),
-        efficiency_score=float(steps), overall_score=float(overall),
+        precision_score=precision[0] / precision[1], argument_accuracy=keys[0] / keys[1],
+        sequence_score=sequence[0] / sequence[1], efficiency_score=steps[0] / steps[1], overall_score=float(overall),
         feedback=_feedback(wanted, made, keys, steps, in_sequence=in_sequence),
     )  # fmt: skip
     return figures, overall
@@ -71,17 +103,17 @@ def _required_keys(actual: Actual) -> tuple[int, int]:
     return present, total
 
 
-def _feedback(wanted: set[str], made: set[str], keys: Fraction, steps: Fraction, *, in_sequence: bool) -> str:
+def _feedback(wanted: set[str], made: set[str], keys: Share, steps: Share, *, in_sequence: bool) -> str:
     parts = []
     if wanted - made:
         parts.append(f"not called: {', '.join(sorted(wanted - made))}")
     if made - wanted:
         parts.append(f"not expected: {', '.join(sorted(made - wanted))}")
-    if keys < 1:
-        parts.append(f"required arguments present: {float(keys):.0%}")
+    if keys[0] < keys[1]:
+        parts.append(f"required arguments present: {keys[0]} of {keys[1]}")
     if not in_sequence:
         parts.append("the order differs from the golden")
-    if steps < 1:
+    if steps[0] < steps[1]:
         parts.append("more calls than the golden" if wanted else "no call was expected")
     return "; ".join(parts) or "as expected"
 

@@ -33,14 +33,12 @@ if TYPE_CHECKING:
 _FLAGS = re2.Options()
 _FLAGS.case_sensitive = False
 _YES = re2.compile(
-    r"\b(yes|yeah|yep|yup|confirm(ed)?|i confirm|go ahead|proceed|do it|please do|sure|ok(ay)?|correct|agreed|absolutely|"
-    r"that'?s right|sounds good)\b",
+    r"\b(yes|yeah|yep|yup|confirm(ed)?|i confirm|go ahead|proceed|do it|please do|sure|ok(ay)?|correct|agreed|"
+    r"absolutely|that'?s right|sounds good)\b",
     _FLAGS,
 )
 _ASKS = re2.compile(r"\?|\b(confirm|reply|let me know|say yes|type yes)\b", _FLAGS)
-_NO = re2.compile(
-    r"\b(no|nope|not|don'?t|do not|never|stop|wait|hold on|cancel that|rather not|instead)\b", _FLAGS
-)
+_NO = re2.compile(r"\b(no|nope|not|don'?t|do not|never|stop|wait|hold on|cancel that|rather not|instead)\b", _FLAGS)
 
 
 @dataclass
@@ -266,6 +264,3 @@ def _is_yes(answer: str, rule: Confirm, patterns: list[Callable[[str], bool]]) -
     if rule.yes:
         return any(pattern(answer.strip()) for pattern in patterns)
     return bool(_YES.search(answer)) and not _NO.search(answer)
-
-
-

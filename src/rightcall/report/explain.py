@@ -118,7 +118,9 @@ def _names(result: GoldenResult, golden: tuple[GoldenCall, ...], calls: tuple[Ca
     """Names only: what was expected, what was called, and what differs."""
     if result.policy_only:
         return [f"called: {_joined([call.tool for call in calls])}"]
-    surplus = [calls[row.call_index].tool for row in result.alignment if _is_surplus(row) and row.call_index is not None]
+    surplus = [
+        calls[row.call_index].tool for row in result.alignment if _is_surplus(row) and row.call_index is not None
+    ]
     missing = [
         golden[row.golden_index].tool
         for row in result.alignment
@@ -138,7 +140,7 @@ def _is_surplus(row: Row) -> bool:
 
 def _joined(names: list[str]) -> str:
     shown = [plain.visible(name) for name in names[:12]]
-    return ", ".join(shown) + (f" and {len(names) - 12} more" if len(names) > 12 else "") or "nothing"  # noqa: PLR2004
+    return ", ".join(shown) + (f" and {len(names) - 12} more" if len(names) > 12 else "") or "nothing"
 
 
 def _row(
@@ -148,7 +150,8 @@ def _row(
     left = right = "·"
     if row.golden_index is not None and row.golden_index < len(golden):
         expected = golden[row.golden_index]
-        left = f"{row.golden_index + 1} {plain.visible(expected.tool)} {plain.expected_arguments(hide.value(expected.arguments), limit)}"
+        wanted = plain.expected_arguments(hide.value(expected.arguments), limit)
+        left = f"{row.golden_index + 1} {plain.visible(expected.tool)} {wanted}"
     if row.call_index is not None and row.call_index < len(calls):
         right = f"{row.call_index + 1} {plain.call(calls[row.call_index], hide, limit)}"
     own = [finding for finding in result.findings if _belongs(finding, row)]
@@ -156,7 +159,9 @@ def _row(
     if row.call_index is not None and row.call_index < len(calls) and calls[row.call_index].failed:
         notes.append("the tool failed")
     notes += [_short(finding) for finding in own if finding.kind in ("policy_violation", "order_violation")]
-    by_key = {finding.path for finding in own if finding.kind.endswith("_argument") and finding.kind != "invalid_argument"}
+    by_key = {
+        finding.path for finding in own if finding.kind.endswith("_argument") and finding.kind != "invalid_argument"
+    }
     details = tuple(
         _detail(finding, limit)
         for finding in own

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 def render(graded: Graded) -> str:
     """The whole document. Text from traces is data: escaped, or inside a fence that it cannot close."""
-    shown = graded.kept if graded.tally.n <= len(graded.kept) else [s for s in graded.kept if s.result.verdict != "PASS"]
+    shown = (
+        graded.kept if graded.tally.n <= len(graded.kept) else [s for s in graded.kept if s.result.verdict != "PASS"]
+    )
     failures = [item for item in graded.kept if item.result.verdict != "PASS"][: graded.plan.kept_failures]
-    parts = [f"# golden, profile {graded.plan.options.profile}", *map(_text, headline(graded)), *map(_text, notes(graded))]
+    parts = [
+        f"# golden, profile {graded.plan.options.profile}",
+        *map(_text, headline(graded)),
+        *map(_text, notes(graded)),
+    ]
     if shown:
         parts.append("\n".join(_table(shown)))
     for item in failures:
@@ -41,7 +47,9 @@ def _table(shown: list[Shown]) -> list[str]:
 
 
 def _explained(item: Explained) -> list[str]:
-    body = [f"{row.mark} {row.golden}   |   {row.agent}" + (f"   ({row.note})" if row.note else "") for row in item.rows]
+    body = [
+        f"{row.mark} {row.golden}   |   {row.agent}" + (f"   ({row.note})" if row.note else "") for row in item.rows
+    ]
     for row_index, row in reversed(list(enumerate(item.rows))):
         body[row_index + 1 : row_index + 1] = [f"      {detail}" for detail in row.details]
     longest = max((len(run) for line in body for run in re.findall("`+", line)), default=0)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from rightcall.trace.redact import Redactor
 
 # Control characters, and those that turn or hide text: left-to-right marks, joiners, zero-width spaces, tags.
-_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -83,7 +85,7 @@ def call(made: Call, hide: Redactor, limit: int | None = None) -> str:
 
 
 def number(item: float | None) -> str:
-    """A metric with two decimals; a number below 1 is never shown as 1.00, nor one above 0 as 0.00; `–` if undefined."""
+    """A metric with two decimals, `–` if undefined; below 1 is never shown as 1.00, above 0 never as 0.00."""
     if item is None:
         return "–"
     rounded = round(item, 2)

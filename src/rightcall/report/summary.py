@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rightcall import __version__
 from rightcall.run.golden import SHOWN_METRICS
 
 if TYPE_CHECKING:
@@ -21,16 +21,14 @@ def run_facts(graded: Graded) -> dict[str, Any]:
     plan, tally = graded.plan, graded.tally
     return {
         "grader": "golden",
-        "rightcall": __version__,
+        "rightcall": version("rightcall"),
         "profile": plan.options.profile,
         "min_overall": float(plan.options.min_overall),
         "retries": "free" if plan.options.retries_are_free else "surplus",
         "surplus_reads": "free" if plan.options.surplus_reads_are_free else "charged",
         "policy_sha256": sha256(msgspec.json.encode(plan.policy, order="deterministic")).hexdigest(),
         "cases": [{"file": file, "sha256": digest} for file, digest in plan.cases.files],
-        "traces": [
-            {"file": file, "sha256": digest, **_reading(graded, file)} for file, digest in graded.trace_files
-        ],
+        "traces": [{"file": file, "sha256": digest, **_reading(graded, file)} for file, digest in graded.trace_files],
         "repeated_trace_ids": graded.repeated_ids,
         "unread_cases": [{"code": s.code, "at": str(s.place), "message": s.message} for s in plan.cases.skips],
         "limit": plan.limit,
@@ -87,7 +85,10 @@ def headline(graded: Graded) -> list[str]:
     """The counts in words."""
     tally = graded.tally
     rate = tally.pass_rate()
-    lines = [f"{tally.n} results: {tally.passed} PASS, {tally.failed} FAIL" + (f" ({tally.vetoed} by veto)" if tally.vetoed else "")]
+    lines = [
+        f"{tally.n} results: {tally.passed} PASS, {tally.failed} FAIL"
+        + (f" ({tally.vetoed} by veto)" if tally.vetoed else "")
+    ]
     if tally.unevaluable:
         reasons = ", ".join(f"{reason} {count}" for reason, count in tally.unevaluable.most_common())
         lines[0] += f", {sum(tally.unevaluable.values())} unevaluable ({reasons})"

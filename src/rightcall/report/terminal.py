@@ -1,4 +1,4 @@
-"""A run in the terminal: a table, then every failure explained (UX §1.3). 80 columns, no colour where none is wanted."""
+"""A run in the terminal: a table, then every failure explained (UX §1.3), in 80 columns."""
 
 from __future__ import annotations
 

@@ -83,7 +83,18 @@ def _write_jsonl(graded: Graded, stream: IO[bytes]) -> None:
 
 
 _METRICS = Metrics.__struct_fields__
-_COLUMNS = ("trace_id", "case_id", "trial", "profile", "status", "reason", "verdict", "policy_only", "completed", "calls")
+_COLUMNS = (
+    "trace_id",
+    "case_id",
+    "trial",
+    "profile",
+    "status",
+    "reason",
+    "verdict",
+    "policy_only",
+    "completed",
+    "calls",
+)
 
 
 def _write_csv(graded: Graded, stream: IO[bytes]) -> None:
@@ -100,7 +111,7 @@ def _write_csv(graded: Graded, stream: IO[bytes]) -> None:
     text.detach()
 
 
-def _cell(value: Any) -> Any:  # noqa: ANN401 - a cell of any type
+def _cell(value: Any) -> Any:
     """A text that a spreadsheet would run as a formula is made a plain text."""
     if isinstance(value, bool):
         return str(value).lower()

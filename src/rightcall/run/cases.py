@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from rightcall.case.case import Case
-from rightcall.case.golden import compile_case, needs_care
+from rightcall.case.golden import compile_case, quick
 from rightcall.case.load import Where, duplicate, iter_cases, with_tools
 from rightcall.case.parse import read_case
 from rightcall.errors import CaseError, NoDataError, Place
@@ -127,7 +127,7 @@ def open_cases(paths: list[Path], aliases: Mapping[str, str], catalogs: Catalogs
         for case, place, where in iter_cases(path, catalogs.suite_tools, index.skips):
             if case.id in index.entries:
                 raise duplicate(case.id, place, index.place(case.id))
-            if needs_care(case):
+            if quick(case, {}) is None:
                 compile_case(case, place, aliases)
             catalogs.check(case, place)
             kept = None if where is not None else case

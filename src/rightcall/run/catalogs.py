@@ -72,7 +72,9 @@ def _compiled(tools: Raw | UnsetType, place: Place | None) -> Catalog | None:
 def _compile(data: bytes, place: Place) -> Catalog:
     value = jsontext.decode(data, place)
     if isinstance(value, str):
-        raise ConfigError(f"the catalog file `{value}` was not loaded", place=place, hint="load the case with load_cases")
+        raise ConfigError(
+            f"the catalog file `{value}` was not loaded", place=place, hint="load the case with load_cases"
+        )
     return Catalog(parse_tools(value, Place(place.file, place.line, None, "$.tools")), place)
 
 
@@ -84,7 +86,7 @@ def _difference(chosen: Catalog, other: Catalog) -> str | None:
     left = {tool.name: _shape(tool) for tool in chosen.tools}
     right = {tool.name: _shape(tool) for tool in other.tools}
     names = sorted(name for name in left.keys() | right.keys() if left.get(name) != right.get(name))
-    return ", ".join(names[:5]) + ("" if len(names) <= 5 else f" and {len(names) - 5} more") if names else None  # noqa: PLR2004
+    return ", ".join(names[:5]) + ("" if len(names) <= 5 else f" and {len(names) - 5} more") if names else None
 
 
 def _shape(tool: Tool) -> str:

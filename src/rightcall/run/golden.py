@@ -15,7 +15,7 @@ from hashlib import blake2b, sha256
 from math import fsum
 from multiprocessing import get_context
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Self
 
 import msgspec
 
@@ -176,7 +176,9 @@ class Bench:
                 break
             if isinstance(item, Skip):
                 if self.plan.strict:
-                    raise TraceError(item.message, code=item.code, place=item.place, hint="without --strict it is skipped")
+                    raise TraceError(
+                        item.message, code=item.code, place=item.place, hint="without --strict it is skipped"
+                    )
                 report.skip(item)
             elif self.plan.only is None or item.id == self.plan.only:
                 report.trace(item)
@@ -285,7 +287,7 @@ class Graded:
     trace_files: list[tuple[str, str]] = field(default_factory=list)
     spool: IO[bytes] = field(default_factory=TemporaryFile)
 
-    def __enter__(self) -> Graded:
+    def __enter__(self) -> Self:
         """The run itself."""
         return self
 
@@ -390,7 +392,7 @@ def _document(opened: reading.Opened, bench: Bench, progress: Callable[[int], No
     chunk: list[tuple[Trace | Skip, Place]] = []
     for item in reading.items(opened):
         chunk.append(item)
-        if len(chunk) >= 256:  # noqa: PLR2004 - a batch of SPEC §11
+        if len(chunk) >= 256:
             yield bench.batch(chunk, report, str(opened.path))
             chunk, report = [], ReadingReport(opened.dialect.name)
     yield bench.batch(chunk, report, str(opened.path))
@@ -438,7 +440,7 @@ def _start(plan: Plan) -> None:
 
 
 def _work(data: bytes, first_line: int, file: str, dialect: str) -> Batch:
-    from rightcall.trace.sources.registry import by_name  # noqa: PLC0415
+    from rightcall.trace.sources.registry import by_name
 
     assert _bench is not None  # noqa: S101 - `_start` ran in this process
     return _bench.block(files.Block(data, first_line), file, by_name(dialect))

@@ -65,7 +65,7 @@ def expand(names: Iterable[str], folder: Path, what: str) -> list[Path]:
     for name in names:
         path = folder / name
         if any(char in name for char in "*?["):
-            matches = sorted(glob(str(path), recursive=True))
+            matches = sorted(glob(str(path), recursive=True))  # noqa: PTH207 - a pattern may be absolute
             if not matches:
                 raise ConfigError(f"no file matches `{name}`", hint=f"check the pattern of the {what}")
             found += map(Path, matches)

@@ -53,9 +53,9 @@ def prepare(
     )
     if settings.limits.jobs < 1 or (limit is not None and limit < 1):
         raise ConfigError("jobs and limit must be at least 1")
-    tools = load_tools(_folder(loaded, "tools") / settings.tools) if settings.tools else None
-    traces = expand(_names(settings.traces), _folder(loaded, "traces"), "trace")
-    case_files = expand(_names(settings.cases), _folder(loaded, "cases"), "case")
+    tools = load_tools(folder_of(loaded, "tools") / settings.tools) if settings.tools else None
+    traces = expand(names_of(settings.traces), folder_of(loaded, "traces"), "trace")
+    case_files = expand(names_of(settings.cases), folder_of(loaded, "cases"), "case")
     return Plan(
         traces=tuple(traces),
         cases=open_cases(case_files, settings.aliases, Catalogs(tools)),
@@ -72,10 +72,11 @@ def redactor_of(loaded: Loaded) -> Redactor:
     return Redactor(key=key, patterns=table.patterns, key_names=table.keys)
 
 
-def _names(value: str | tuple[str, ...]) -> list[str]:
+def names_of(value: str | tuple[str, ...]) -> list[str]:
+    """The names that a setting holds: one text or several."""
     return [value] if isinstance(value, str) else list(value)
 
 
-def _folder(loaded: Loaded, key: str) -> Path:
+def folder_of(loaded: Loaded, key: str) -> Path:
     """Paths of the settings file belong to its folder, those of flags and the environment to the current one."""
     return loaded.folder if loaded.origins.get(key) == str(loaded.file) else Path()

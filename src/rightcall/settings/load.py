@@ -121,7 +121,7 @@ def _check(table: dict[str, Any], place: Place, text: str) -> None:
     check_table(Settings, table, place, text)
 
 
-def check_table(kind: type[Struct], table: Any, place: Place, text: str) -> None:  # noqa: ANN401 - any TOML value
+def check_table(kind: type[Struct], table: Any, place: Place, text: str) -> None:
     """Check a table against a type, naming every fault.
 
     Raises:
@@ -179,7 +179,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _value(text: str) -> Any:  # noqa: ANN401
+def _value(text: str) -> Any:
     """A TOML value where the text is one, else the text itself."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
@@ -187,7 +187,7 @@ def _value(text: str) -> Any:  # noqa: ANN401
         return text
 
 
-def _put(table: dict[str, Any], key: str, value: Any) -> None:  # noqa: ANN401
+def _put(table: dict[str, Any], key: str, value: Any) -> None:
     *parents, last = key.split(".")
     for parent in parents:
         inner = table.setdefault(parent, {})

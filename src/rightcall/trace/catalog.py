@@ -92,9 +92,7 @@ class Catalog:
     def __post_init__(self) -> None:
         """Compile the schemas."""
         self._tools = {tool.name: tool for tool in self.tools}
-        self._validators: dict[str, Validator | None] = {
-            tool.name: _validator(tool, self.place) for tool in self.tools
-        }
+        self._validators: dict[str, Validator | None] = {tool.name: _validator(tool, self.place) for tool in self.tools}
         self.has_defaults = {tool.name: _has_default(tool.parameters) for tool in self.tools}
 
     def __contains__(self, name: object) -> bool:

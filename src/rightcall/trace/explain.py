@@ -41,7 +41,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def explain(kind: type[msgspec.Struct], value: JsonValue, root: str = "$") -> list[Fault]:
     """Every fault of `value` as a `kind`; empty if there is none."""
-    from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only wrong input needs it
+    from pydantic import ValidationError
 
     try:
         _model(kind).model_validate(value, strict=True)
@@ -51,7 +51,7 @@ def explain(kind: type[msgspec.Struct], value: JsonValue, root: str = "$") -> li
     return []
 
 
-def _fault(kind: type[msgspec.Struct], item: Any, value: JsonValue, root: str) -> Fault:  # noqa: ANN401
+def _fault(kind: type[msgspec.Struct], item: Any, value: JsonValue, root: str) -> Fault:
     where = [step for step in item["loc"] if step not in _TAGS]
     path = root + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in where)
     if item["type"] == "extra_forbidden":
@@ -64,7 +64,8 @@ def _fault(kind: type[msgspec.Struct], item: Any, value: JsonValue, root: str) -
         return Fault(path, f"field `{where[-1]}` is missing", "add it")
     if item["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return Fault(path, 'an event needs `type`: "call" or "message"')
-    return Fault(path, f"{item['msg'].lower()}, got {_short(item['input'])}")
+    said = "an object is needed here" if item["type"] == "model_type" else item["msg"].lower()
+    return Fault(path, f"{said}, got {_short(item['input'])}")
 
 
 _TAGS = ("call", "message")
@@ -72,7 +73,7 @@ _TAGS = ("call", "message")
 
 def _short(value: JsonValue) -> str:
     text = msgspec.json.encode(value).decode()
-    return text if len(text) <= 40 else text[:37] + "…"  # noqa: PLR2004
+    return text if len(text) <= 40 else text[:37] + "…"
 
 
 def _fields_at(kind: type[msgspec.Struct], where: list[Any], value: JsonValue) -> list[str]:
@@ -82,7 +83,11 @@ def _fields_at(kind: type[msgspec.Struct], where: list[Any], value: JsonValue) -
         value = _step(value, step)
         hints = _hints(current) if _is_struct(current) else {}
         current = _pick(hints.get(step, current) if isinstance(step, str) else current, value)
-    return list(_hints(current)) + ([current.__struct_config__.tag_field] if _tag(current) else []) if _is_struct(current) else []
+    return (
+        list(_hints(current)) + ([current.__struct_config__.tag_field] if _tag(current) else [])
+        if _is_struct(current)
+        else []
+    )
 
 
 def _step(value: JsonValue, step: str | int) -> JsonValue:
@@ -92,23 +97,23 @@ def _step(value: JsonValue, step: str | int) -> JsonValue:
         return None
 
 
-def _pick(hint: Any, value: JsonValue) -> Any:  # noqa: ANN401
+def _pick(hint: Any, value: JsonValue) -> Any:
     """The struct type that a hint means for a value: through unions, tuples and tags."""
     structs = [arg for arg in _leaves(hint) if _is_struct(arg)]
     tag = value.get("type") if isinstance(value, dict) else None
     return next((arg for arg in structs if len(structs) == 1 or _tag(arg) == tag), hint)
 
 
-def _leaves(hint: Any) -> list[Any]:  # noqa: ANN401
+def _leaves(hint: Any) -> list[Any]:
     arguments = get_args(hint)
     return [leaf for arg in arguments for leaf in _leaves(arg)] if arguments else [hint]
 
 
-def _is_struct(kind: Any) -> bool:  # noqa: ANN401
+def _is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
-def _tag(kind: Any) -> Any:  # noqa: ANN401
+def _tag(kind: Any) -> Any:
     return kind.__struct_config__.tag if _is_struct(kind) else None
 
 
@@ -120,9 +125,9 @@ def _hints(kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 @cache
-def _model(kind: type[msgspec.Struct]) -> Any:  # noqa: ANN401 - a model class made at run time
+def _model(kind: type[msgspec.Struct]) -> Any:
     """The pydantic model of a struct type: the same fields, unknown ones forbidden."""
-    from pydantic import ConfigDict, create_model  # noqa: PLC0415
+    from pydantic import ConfigDict, create_model
 
     fields: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
@@ -133,7 +138,7 @@ def _model(kind: type[msgspec.Struct]) -> Any:  # noqa: ANN401 - a model class m
     return create_model(kind.__name__, __config__=ConfigDict(extra="forbid", protected_namespaces=()), **fields)
 
 
-def _annotation(hint: Any) -> Any:  # noqa: ANN401
+def _annotation(hint: Any) -> Any:
     """A struct's type hint as pydantic understands it: raw JSON is anything, unset is not a type, lists are lists."""
     if hint is msgspec.Raw:
         return Any
@@ -149,10 +154,10 @@ def _annotation(hint: Any) -> Any:  # noqa: ANN401
     return hint
 
 
-def _union(members: list[Any]) -> Any:  # noqa: ANN401
-    from pydantic import Field  # noqa: PLC0415
+def _union(members: list[Any]) -> Any:
+    from pydantic import Field
 
-    inner = Union[tuple(_annotation(member) for member in members)]  # noqa: UP007 - built at run time
+    inner: Any = Union[tuple(_annotation(member) for member in members)]  # noqa: UP007 - built at run time
     if len(members) > 1 and all(_tag(member) for member in members):
         return Annotated[inner, Field(discriminator="type")]
     return inner

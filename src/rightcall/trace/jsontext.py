@@ -89,9 +89,11 @@ def malformed(data: bytes, error: Exception, place: Place | None = None) -> Trac
 
 
 def _reason(data: bytes, offset: int, text: str) -> str:
-    word = re.match(rb"[-+A-Za-z]+", data[offset : offset + 12])
-    if word and word.group().lstrip(b"-+").lower() in (b"nan", b"infinity", b"inf"):
-        return f"{word.group().decode()} is not a JSON value"
+    # A decoder may stop inside the word, after its sign or its first letters.
+    start = offset - len(re.findall(rb"[-+A-Za-z]*$", data[max(0, offset - 12) : offset])[0])
+    word = re.findall(rb"^[-+A-Za-z]*", data[start : offset + 12])[0]
+    if word.lstrip(b"-+").lower() in (b"nan", b"infinity", b"inf"):
+        return f"{word.decode()} is not a JSON value"
     if "truncated" in text:
         return "the text ends too early"
     if "out of range" in text:
@@ -113,7 +115,7 @@ def same(left: JsonValue, right: JsonValue) -> bool:
     if isinstance(left, (int, float)):
         return isinstance(right, (int, float)) and left == right
     if isinstance(left, dict):
-        return isinstance(right, dict) and _same_object(left, right)
+        return isinstance(right, dict) and (_encode(left) == _encode(right) or _same_object(left, right))
     if not isinstance(left, (list, tuple)) or not isinstance(right, (list, tuple)) or len(left) != len(right):
         return False
     return all(map(same, left, right))
@@ -143,17 +145,35 @@ def _is_nfc(text: str) -> bool:
     return text.isascii() or is_normalized("NFC", text)
 
 
+def _recorded(data: bytes) -> JsonValue:
+    """Decode bytes that were kept unread and whose depth is known to be fine; their text may still be faulty."""
+    try:
+        return _decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise malformed(data, error) from None
+
+
 def same_json(left: bytes, right: bytes) -> bool:
-    """Whether two JSON *texts* hold equal values; equal bytes need no parsing."""
+    """Whether two JSON *texts* hold equal values; equal bytes need no parsing.
+
+    Python's own comparison comes first, since it is fast and only errs in two ways: it takes `true` for 1, which
+    writing both out again tells apart, and it does not know Unicode NFC, which only matters beyond ASCII.
+    """
     if left == right:
         return True
     first, second = _decode(left), _decode(right)
-    return _encode(first) == _encode(second) or same(first, second)
+    if first == second:
+        return _encode(first) == _encode(second) or same(first, second)
+    return _may_need_nfc(left, right) and same(first, second)
+
+
+def _may_need_nfc(left: bytes, right: bytes) -> bool:
+    return not (left.isascii() and right.isascii()) or b"\\u" in left or b"\\u" in right
 
 
 def identity(data: bytes) -> bytes:
-    """A key that two JSON texts share exactly when their values are equal (see `same`)."""
-    value = _decode(data)
+    """A key that two JSON texts share exactly when their values are equal (see `same`). Errors: see `decode`."""
+    value = _recorded(data)
     if data.isascii() and not _FLOAT_OR_ESCAPE.search(data):
         return _encode(value)
     return _encode(_plain(value))

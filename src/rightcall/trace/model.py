@@ -30,7 +30,7 @@ class _Frozen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     """Settings that all trace types share."""
 
 
-class Tool(_Frozen, kw_only=True):
+class Tool(_Frozen, frozen=True, kw_only=True):
     """A tool that the agent could see.
 
     `parameters` is its JSON Schema (`None`: not recorded), `annotations` the MCP hints as they were written.
@@ -42,7 +42,7 @@ class Tool(_Frozen, kw_only=True):
     annotations: dict[str, Any] | None = None
 
 
-class Result(_Frozen, kw_only=True, rename={"content_json": "content"}, gc=False):
+class Result(_Frozen, frozen=True, kw_only=True, rename={"content_json": "content"}, gc=False):
     """What came back from a call.
 
     `is_error` is `None` where the recording does not say. `inferred` marks an `is_error` that a dialect's page
@@ -65,7 +65,7 @@ class Result(_Frozen, kw_only=True, rename={"content_json": "content"}, gc=False
         return None if self.content_json is UNSET else jsontext.decode(bytes(self.content_json))
 
 
-class Message(_Frozen, kw_only=True, tag_field="type", tag="message", gc=False):
+class Message(_Frozen, frozen=True, kw_only=True, tag_field="type", tag="message", gc=False):
     """Something said. `text` is `None` where the message had no text (for example only tool calls)."""
 
     role: Role
@@ -74,7 +74,9 @@ class Message(_Frozen, kw_only=True, tag_field="type", tag="message", gc=False):
     turn: int | None = None
 
 
-class Call(_Frozen, kw_only=True, tag_field="type", tag="call", rename={"arguments_json": "arguments"}, gc=False):
+class Call(
+    _Frozen, frozen=True, kw_only=True, tag_field="type", tag="call", rename={"arguments_json": "arguments"}, gc=False
+):
     """One decision of the agent to use a tool.
 
     `turn` numbers the assistant message that the call belongs to; calls of one turn are parallel. A call without a
@@ -113,7 +115,7 @@ class Call(_Frozen, kw_only=True, tag_field="type", tag="call", rename={"argumen
 Event = Call | Message
 
 
-class Agent(_Frozen, kw_only=True):
+class Agent(_Frozen, frozen=True, kw_only=True):
     """Who ran: for grouping and for the log, never shown to a judge."""
 
     name: str | None = None
@@ -121,7 +123,7 @@ class Agent(_Frozen, kw_only=True):
     model: str | None = None
 
 
-class TraceFinding(_Frozen, kw_only=True):
+class TraceFinding(_Frozen, frozen=True, kw_only=True):
     """Something odd about the recording itself: an orphan result, a re-used id, a cut attribute."""
 
     code: str
@@ -129,7 +131,7 @@ class TraceFinding(_Frozen, kw_only=True):
     path: str | None = None
 
 
-class Trace(_Frozen, kw_only=True, rename={"tools_json": "tools"}):
+class Trace(_Frozen, frozen=True, kw_only=True, rename={"tools_json": "tools"}):
     """One recorded run of an agent.
 
     `events` holds messages and calls in the order in which they were made. `tools_json` is the catalog of the run as
@@ -152,7 +154,7 @@ class Trace(_Frozen, kw_only=True, rename={"tools_json": "tools"}):
     @property
     def calls(self) -> tuple[Call, ...]:
         """The agent's own calls, in order: the ones that are graded."""
-        return tuple(event for event in self.events if type(event) is Call and event.by == "agent")
+        return tuple([event for event in self.events if type(event) is Call and event.by == "agent"])
 
     @property
     def digest(self) -> str:

@@ -16,11 +16,11 @@ What counts as a secret:
 * The user's own **patterns**, in RE2 syntax.
 
 A card number has 13 to 19 digits, begins with 3 to 6, passes the Luhn check and may have single blanks or dashes
-inside. Among more digits than its own it is found only in blocks of four or more, since any list of small numbers
-would hide one otherwise. No card are digits of a UUID or a hexadecimal run, decimals, and up to 15 digits after a plus
-(a phone number). Timestamps begin with 1 or 2 and most order ids are short; of the longer ids that begin with 3 to 6,
-one in ten looks like a card. That is accepted: grading reads what was recorded and tags keep equality, so a false
-alarm costs a reader some digits, while a miss costs a card number.
+inside. Beside other numbers it is found only in blocks of four (or 4-6-5), since any list of small numbers would hide
+one otherwise. Digits of a UUID or a hexadecimal run, decimals, and up to 15 digits after a plus (a phone number) are no
+card. Timestamps begin with 1 or 2 and most order ids are short; of the longer ids that begin with 3 to 6, one in ten
+looks like a card. That is accepted: grading reads what was recorded and tags keep equality, so a false alarm costs a
+reader some digits, while a miss costs a card number.
 
 All searching is done by RE2 or in single passes: hostile text costs time in proportion to its length.
 """
@@ -88,6 +88,10 @@ _LINE_BREAK = _compile(r"\\+[nr]|\s+")
 _CHUNK = _compile(r"[0-9A-Za-z]+")
 
 
+def _as_is(secret: bytes, tag: _Tagger) -> bytes:
+    return tag(secret)
+
+
 def _bearer(token: bytes, tag: _Tagger) -> bytes:
     """Tag a token, unless it is rather the next word of a sentence (`the bearer certificate`)."""
     return tag(token) if len(token) >= (16 if token.isalpha() else 6) else token
@@ -120,23 +124,24 @@ def _blocks(run: bytes) -> Iterator[_Span]:
 
 def _last_block(run: bytes, blocks: list[_Span], first: int) -> int | None:
     """The last block of the longest card number that begins with block `first`, if one does."""
-    found, digits, in_large_blocks = None, b"", True
+    if first == 0 and _is_card(run[blocks[0][0] : blocks[-1][1]].translate(None, _NOT_DIGITS)):
+        return len(blocks) - 1
+    found, digits = None, b""
     for last in range(first, len(blocks)):
         start, end = blocks[last]
         digits += run[start:end]
-        if len(digits) > 19:
-            break
-        is_whole_run = first == 0 and last == len(blocks) - 1
-        if (in_large_blocks or is_whole_run) and _is_card(digits):
+        if _is_card(digits):
             found = last
-        in_large_blocks = in_large_blocks and end - start >= 4
+        if end - start not in {4, 6} or len(digits) > 19:
+            break
     return found
 
 
 def _is_card(digits: bytes) -> bool:
-    numbers = [digit - 48 for digit in reversed(digits)]
-    checksum = sum(numbers[::2]) + sum(_LUHN_DOUBLED[n] for n in numbers[1::2])
-    return len(digits) >= 13 and digits[0] in b"3456" and checksum % 10 == 0
+    if not 13 <= len(digits) <= 19 or digits[0] not in b"3456":
+        return False
+    numbers = [digit - ord("0") for digit in reversed(digits)]
+    return (sum(numbers[::2]) + sum(_LUHN_DOUBLED[n] for n in numbers[1::2])) % 10 == 0
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,7 @@ class _Shape:
 
     kind: str
     pattern: _Pattern
-    rewrite: Callable[[bytes, _Tagger], bytes] = lambda secret, tag: tag(secret)
+    rewrite: Callable[[bytes, _Tagger], bytes] = _as_is
 
     def replace(self, text: bytes, tag: Callable[[str, bytes], bytes]) -> bytes:
         """The text with every secret of this shape tagged."""
@@ -297,8 +302,9 @@ def _snake(key: str) -> str:
 
 
 def _is_schema(container: dict[str, JsonValue]) -> bool:
-    kind = container.get("type", "" if "anyOf" not in container else [])
-    return all(one in _SCHEMA_TYPES for one in (kind if isinstance(kind, list) else [kind]))
+    kind = container.get("type")
+    kinds = kind if isinstance(kind, list) else [kind]
+    return "anyOf" in container or all(one in _SCHEMA_TYPES for one in kinds)
 
 
 def _unused(key: str, taken: Mapping[str, JsonValue]) -> str:
@@ -362,10 +368,12 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with its secrets replaced. Text without secrets comes back as it is."""
-        if self._is_harmless(text):
+        if len(text) <= _SHORT and text.isalnum() and not self._own:
             return text
         before, after = b"", _encode(text)
-        # A replacement can uncover what stood too close to it; more than one round is rare.
+        if self._is_harmless(after):
+            return text
+        # A replacement can uncover what stood too close to it. The limit keeps odd patterns in linear time.
         for _ in range(_ROUNDS):
             if before == after:
                 break
@@ -415,11 +423,8 @@ class Redactor:
         redacted = self.text(digits) if name is None else _decode(self._named(name, _encode(digits)))
         return number if redacted == digits else redacted
 
-    def _is_harmless(self, text: str) -> bool:
-        if len(text) <= _SHORT and text.isalnum() and not self._own:
-            return True
-        data = _encode(text)
-        return self._hint.search(data) is None and not any(shape.pattern.search(data) for shape in self._own)
+    def _is_harmless(self, text: bytes) -> bool:
+        return self._hint.search(text) is None and not any(shape.pattern.search(text) for shape in self._own)
 
     def _tag(self, kind: str, secret: bytes) -> bytes:
         if not secret or _ONLY_TAG.fullmatch(secret):
@@ -448,6 +453,8 @@ class Redactor:
 
     def _assigned(self, text: bytes) -> bytes:
         """The text with the values of its `key=value` and `"key": "value"` pairs replaced."""
+        if self._is_harmless(text):
+            return text
         parts, kept, at = [], 0, 0
         while found := self._assignment.search(text, at):
             at, name = found.end(), self._assigned_name(found)

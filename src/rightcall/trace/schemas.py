@@ -19,6 +19,7 @@ class SchemaFault(Protocol):
 
     message: str
     instance_path: list[str | int]
+    schema_path: list[str | int]
 
 
 class Validator(Protocol):
@@ -54,6 +55,6 @@ def compile_schema(schema: JsonValue, place: Place, what: str = "the schema") ->
         ) from None
 
 
-def _refuse_reference(uri: str) -> Any:  # noqa: ANN401 - the library's own signature
+def _refuse_reference(uri: str) -> Any:
     """A schema from outside may not make us open files or connections."""
     raise ValueError(f"references outside the schema are not followed: {uri}")

@@ -238,6 +238,7 @@ answers = st.lists(
 texts = st.lists(st.lists(st.text("fab(),='1[]{}*:\\ \n", max_size=12), max_size=3))
 
 
+@pytest.mark.slow
 @given(anything | st.fixed_dictionaries({"id": st.just("r"), "ground_truth": answers | texts | anything}))
 def test_any_json_gives_cases_or_skips_and_every_case_compiles(value):
     assert isinstance(bfcl.detect(value), bool)

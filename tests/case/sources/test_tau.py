@@ -101,6 +101,7 @@ anything = st.recursive(
 actions = st.lists(st.fixed_dictionaries({"name": st.text(max_size=3), "kwargs": st.dictionaries(words, anything)}))
 
 
+@pytest.mark.slow
 @given(anything | st.builds(run, task_id=anything, actions=actions, instruction=anything, outputs=anything))
 def test_any_json_gives_cases_or_skips_and_every_case_compiles(value):
     assert isinstance(tau.detect(value), bool)
@@ -111,6 +112,7 @@ def test_any_json_gives_cases_or_skips_and_every_case_compiles(value):
                 assert all(call.nodes is not None for call in golden.calls)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(words, anything))
 def test_recorded_arguments_match_themselves(arguments):
     (golden,) = compile_case(read(run(actions=[{"name": "f", "kwargs": arguments}])))

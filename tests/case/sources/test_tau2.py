@@ -186,6 +186,7 @@ actions = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(anything | st.builds(task, actions | anything, user_scenario=anything, description=anything))
 def test_any_json_gives_cases_or_skips_and_every_case_compiles(value):
     assert isinstance(tau2.detect(value), bool)

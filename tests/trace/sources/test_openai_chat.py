@@ -292,6 +292,15 @@ def test_an_unknown_message_is_a_finding_and_the_others_are_kept(message):
     assert paths(trace) == ["$.messages[0]"]
 
 
+def test_events_of_reads_a_list_of_messages_for_other_dialects():
+    events, findings = openai_chat.events_of([{"role": "user", "content": "x"}, 3], Place(path="$.traj"))
+    assert events == (Message(role="user", text="x"),)
+    assert [(finding.code, finding.path) for finding in findings] == [("TRACE_MALFORMED", "$.traj[1]")]
+    events, findings = openai_chat.events_of("x", Place())
+    assert events == ()
+    assert [(finding.code, finding.path) for finding in findings] == [("TRACE_MALFORMED", "$")]
+
+
 # ---- arguments ----
 
 
@@ -641,6 +650,7 @@ messages = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(anything | messages | st.fixed_dictionaries({"messages": messages, "tools": anything}))
 def test_any_json_gives_traces_or_skips(value):
     assert isinstance(openai_chat.detect(value), bool)
@@ -654,6 +664,7 @@ def test_any_json_gives_traces_or_skips(value):
             assert native.read_line(native.write_line(item).strip(), PLACE) == item
 
 
+@pytest.mark.slow
 @given(messages)
 def test_every_result_is_attached_once_or_reported(conversation):
     trace = read([*conversation, {"role": "user", "content": "x"}])

@@ -107,6 +107,7 @@ anything = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(anything | st.builds(run, task_id=anything, trial=anything, info=anything, traj=anything, reward=anything))
 def test_any_json_gives_traces_or_skips(value):
     assert isinstance(tau.detect(value), bool)

@@ -242,6 +242,7 @@ turns = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(anything | st.fixed_dictionaries({"messages": turns, "task_id": anything, "id": anything, "policy": anything}))
 def test_any_json_gives_traces_or_skips(value):
     assert isinstance(tau2.detect(value), bool)

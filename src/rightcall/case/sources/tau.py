@@ -30,7 +30,7 @@ def literal(value: JsonValue) -> JsonValue:
 
 
 def holds_matcher(value: JsonValue) -> bool:
-    """Whether an object inside a value would be read as a matcher; keys are sorted when written, so any may be first."""
+    """Whether an object inside a value would be read as a matcher (keys are sorted when written: any may be first)."""
     if isinstance(value, dict):
         return not value.keys().isdisjoint(MATCHER_NAMES) or any(map(holds_matcher, value.values()))
     return isinstance(value, list) and any(map(holds_matcher, value))

@@ -69,7 +69,7 @@ class ReadingReport:
         """Count a cause, keeping its first three places."""
         self.causes[cause] += 1
         places = self.examples.setdefault(cause, [])
-        if len(places) < 3:  # noqa: PLR2004 - enough for a person to look
+        if len(places) < 3:
             places.append(where)
 
     def trace(self, trace: Trace) -> None:

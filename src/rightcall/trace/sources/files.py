@@ -11,7 +11,7 @@ import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Self
 
 from rightcall.errors import NoDataError, Place, TraceError
 
@@ -57,12 +57,14 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
             hint="fetch the file again",
         ) from None  # fmt: skip
     except OSError as error:
-        raise TraceError(f"cannot be read: {error.strerror or error}", place=Place(str(path)), code="TRACE_NO_FILE") from None
+        raise TraceError(
+            f"cannot be read: {error.strerror or error}", place=Place(str(path)), code="TRACE_NO_FILE"
+        ) from None
 
 
 def _raw(path: Path) -> IO[bytes]:
     if path.suffix == ".gz":
-        return gzip.open(path, "rb")
+        return gzip.open(path, "rb")  # type: ignore[return-value]
     if path.suffix == ".zst":
         return _Zstd(path)  # type: ignore[return-value]
     return path.open("rb")
@@ -72,7 +74,7 @@ class _Zstd:
     """A zstd file as a stream, which tells a frame that ends too early from one that is over."""
 
     def __init__(self, path: Path) -> None:
-        import zstandard  # noqa: PLC0415 - only packed input needs it
+        import zstandard
 
         self._error = zstandard.ZstdError
         self._path = path
@@ -81,7 +83,7 @@ class _Zstd:
         self._frame = self._unpack.decompressobj()
         self._ready = b""
 
-    def __enter__(self) -> _Zstd:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -122,26 +124,27 @@ class _Zstd:
 
 def blocks(stream: IO[bytes], path: Path, size: int = BLOCK_BYTES) -> Iterator[Block]:
     """Cut a stream into blocks of whole lines of about `size` bytes, without a leading byte-order mark."""
-    rest, line = b"", 1
-    first = True
-    while chunk := stream.read(size):
-        if first:
-            chunk, first = chunk.removeprefix(_BOM), False
-        cut = chunk.rfind(b"\n")
-        if cut < 0:
-            rest += chunk
-            _check_length(rest, path, line)
-            continue
-        data = rest + chunk[: cut + 1]
-        yield Block(data, line)
-        line += data.count(b"\n")
-        rest = chunk[cut + 1 :]
-    if rest.strip():
-        yield Block(rest, line)
+    rest: list[bytes] = []
+    length, line = 0, 1
+    chunk = stream.read(max(size, len(_BOM))).removeprefix(_BOM) or stream.read(size)
+    while chunk:
+        cut = chunk.rfind(b"\n") + 1
+        if cut:
+            data = b"".join((*rest, chunk[:cut]))
+            yield Block(data, line)
+            line += data.count(b"\n")
+            rest, length = [], 0
+        rest.append(chunk[cut:])
+        length += len(rest[-1])
+        _check_length(length, path, line)
+        chunk = stream.read(size)
+    last = b"".join(rest)
+    if last.strip():
+        yield Block(last, line)
 
 
-def _check_length(data: bytes, path: Path, line: int) -> None:
-    if len(data) > MAX_LINE_BYTES:
+def _check_length(length: int, path: Path, line: int) -> None:
+    if length > MAX_LINE_BYTES:
         raise TraceError(
             f"a line or document of more than {MAX_LINE_BYTES >> 20} MiB", place=Place(str(path), line),
             code="TRACE_TOO_LONG", hint="write one trace a line",
@@ -152,7 +155,7 @@ def read_document(path: Path) -> bytes:
     """The whole content of a file that is one document."""
     with open_bytes(path) as stream:
         data = stream.read(MAX_LINE_BYTES + 1)
-    _check_length(data, path, 1)
+    _check_length(len(data), path, 1)
     return data.removeprefix(_BOM)
 
 

@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 
 class ShortCall(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False, rename={"arguments_json": "arguments"}
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    gc=False,
+    rename={"arguments_json": "arguments"},
 ):
     """One entry of the shorthand `calls`."""
 
@@ -43,7 +48,7 @@ class ShortCall(
     by: CalledBy = "agent"
 
 
-class Line(Trace, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class Line(Trace, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A native line: a trace, or a trace in shorthand."""
 
     events: tuple[Event, ...] | UnsetType = UNSET  # type: ignore[assignment]
@@ -51,6 +56,7 @@ class Line(Trace, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
 
 _decode = msgspec.json.Decoder(Line).decode
+_decode_whole = msgspec.json.Decoder(Trace).decode
 
 
 def read_line(data: bytes, place: Place) -> Trace:
@@ -61,17 +67,16 @@ def read_line(data: bytes, place: Place) -> Trace:
     """
     jsontext.check_depth(data, place)
     try:
-        line = _decode(data)
+        return _trace(_decode(data), place)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise _refusal(data, error, place) from None
-    return _trace(line, place)
 
 
 def _refusal(data: bytes, error: Exception, place: Place) -> TraceError:
     """Read the record again with care, to list every fault instead of the first."""
     if not isinstance(error, msgspec.ValidationError):
         return jsontext.malformed(data, error, place)
-    faults = explain(Line, jsontext.decode(data, place))
+    faults = explain(Line, jsontext.decode(data, place), place.path or "$")
     if not faults:
         return jsontext.malformed(data, error, place)
     more = f" (and {len(faults) - 1} more: {'; '.join(map(str, faults[1:4]))})" if faults[1:] else ""
@@ -86,7 +91,9 @@ def _trace(line: Line, place: Place) -> Trace:
             raise TraceError("a trace has either `events` or `calls`, not both", place=place)
         events: tuple[Event, ...] = tuple([_call(call, place, index) for index, call in enumerate(line.calls)])
     elif line.events is UNSET:
-        raise TraceError("a trace needs `events` or `calls`", place=place, hint="an empty list says that nothing was called")
+        raise TraceError(
+            "a trace needs `events` or `calls`", place=place, hint="an empty list says that nothing was called"
+        )
     else:
         events = line.events
         if any([type(event) is Call and not _is_object(event) for event in events]):
@@ -99,7 +106,7 @@ def _trace(line: Line, place: Place) -> Trace:
 
 
 def _is_object(call: Call) -> bool:
-    return call.arguments_json is not UNSET and bytes(call.arguments_json)[:1] == b"{" and call.arguments_status == "ok"
+    return call.arguments_json is not UNSET and call.arguments_status == "ok" and bytes(call.arguments_json)[:1] == b"{"
 
 
 def _checked(event: Event) -> Event:
@@ -110,9 +117,7 @@ def _checked(event: Event) -> Event:
     return msgspec.structs.replace(event, arguments_json=UNSET, arguments_status=status, arguments_raw=raw)
 
 
-def _status(
-    value: Raw | UnsetType, status: ArgumentsStatus, raw: str | None
-) -> tuple[ArgumentsStatus, str | None]:
+def _status(value: Raw | UnsetType, status: ArgumentsStatus, raw: str | None) -> tuple[ArgumentsStatus, str | None]:
     if value is UNSET or bytes(value) == b"null":
         return ("missing" if status == "ok" else status), raw
     return ("not_object" if status == "ok" else status), raw if raw is not None else bytes(value).decode()
@@ -124,7 +129,7 @@ def _call(short: ShortCall, place: Place, index: int) -> Call:
         if short.result is not UNSET:
             raise TraceError(
                 "a call has either `result` or `error`, not both",
-                place=Place(place.file, place.line, None, f"$.calls[{index}]"),
+                place=Place(place.file, place.line, None, f"{place.path or '$'}.calls[{index}]"),
             )
         result = Result(content_json=short.error, is_error=True)
     elif short.result is not UNSET:
@@ -141,6 +146,8 @@ def _call(short: ShortCall, place: Place, index: int) -> Call:
 
 def write_line(trace: Trace) -> bytes:
     """One trace as a native line, with its newline. Reading it again gives an equal trace."""
+    if not trace.events:  # a line must say that nothing was called
+        trace = Line(**{name: getattr(trace, name) for name in Trace.__struct_fields__})
     return jsontext.encode(trace) + b"\n"
 
 

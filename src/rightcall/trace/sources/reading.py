@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rightcall.errors import Place, TraceError
+from rightcall.errors import NoDataError, Place
 from rightcall.trace import jsontext
 from rightcall.trace.model import Trace
 from rightcall.trace.sources import files, native, registry
@@ -61,7 +61,7 @@ def _detect_document(value: JsonValue, place: Place) -> Dialect:
         if len(whole) == 1:
             return whole[0]
         if not value:
-            raise TraceError("the list is empty: nothing to grade", place=place, code="NO_DATA")
+            raise NoDataError("the list is empty: nothing to grade", place=place, hint="record at least one trace")
         return registry.detect(value[0], Place(place.file, None, None, "$[0]"))
     return registry.detect(value, place)
 
@@ -106,7 +106,9 @@ def read_block(block: files.Block, file: str, dialect: Dialect) -> Iterator[tupl
 def _document(opened: Opened) -> Iterator[tuple[Trace | Skip, Place]]:
     value, file = opened.document, str(opened.path)
     whole = not isinstance(value, list) or (opened.dialect.whole_list and opened.dialect.detect(value))
-    rows = [(value, Place(file))] if whole else [(row, Place(file, None, None, f"$[{i}]")) for i, row in enumerate(value)]
+    rows = (
+        [(value, Place(file))] if whole else [(row, Place(file, None, None, f"$[{i}]")) for i, row in enumerate(value)]
+    )
     for row, place in rows:
         for item in opened.dialect.traces(row, place):
             yield item, place

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from rightcall.trace.jsontext import JsonValue
     from rightcall.trace.sources.dialect import Dialect
 
-DIALECTS: dict[str, Dialect] = {
-    module.DIALECT.name: module.DIALECT for module in (native, openai_chat, tau, tau2)
-}
+DIALECTS: dict[str, Dialect] = {module.DIALECT.name: module.DIALECT for module in (native, openai_chat, tau, tau2)}
 
 
 def by_name(name: str) -> Dialect:

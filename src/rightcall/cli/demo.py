@@ -1,0 +1,94 @@
+"""`rightcall demo`: three invented suites, graded here and now. No key, no network, no account."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from rightcall.run.golden import Graded
+
+FOLDER = "rightcall-demo"
+SUITES = ("lost-wallet", "parcel-depot", "library-desk")
+
+
+def demo(
+    folder: Annotated[Path, Parameter(help="Where the demo's files go.")] = Path(FOLDER),
+    *,
+    no_color: Annotated[bool, Parameter(negative="", help="No colour (also NO_COLOR).")] = False,
+) -> int:
+    """Grade three small suites of recorded traces, and say what was found. Always leaves with 0."""
+    started = time.monotonic()
+    from rich.console import Console
+
+    console = Console(no_color=no_color or None, highlight=False)
+    home = _copy(folder)
+    for suite in SUITES:
+        _one(console, home / suite, folder)
+    seconds = time.monotonic() - started
+    console.print(f"\nEverything is in {folder}/ to look at and change.   {seconds:.1f} s", markup=False)
+    return 0
+
+
+def examples() -> Path:
+    """Where the suites ship: inside the package, or beside it in a checkout."""
+    inside = Path(str(files("rightcall"))) / "examples"
+    return inside if inside.is_dir() else Path(__file__).parents[3] / "examples"
+
+
+def _copy(folder: Path) -> Path:
+    """Put the suites where the user can change them; files that are there already are left alone."""
+    source = examples()
+    try:
+        for suite in SUITES:
+            for file in sorted((source / suite).rglob("*")):
+                target = folder / file.relative_to(source)
+                if file.is_file() and not target.exists():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(file, target)
+    except OSError as error:
+        print(f"rightcall: cannot write {folder}: {error.strerror}; showing the shipped suites", file=sys.stderr)
+        return source
+    return folder
+
+
+def _one(console: object, suite: Path, folder: Path) -> None:
+    from rightcall.run.golden import run
+    from rightcall.run.prepare import prepare
+    from rightcall.settings.load import load_settings
+
+    loaded = load_settings(suite / "rightcall.toml", {}, {})
+    with run(prepare(loaded)) as graded:
+        say = console.print  # type: ignore[attr-defined]
+        say(f"\n[bold]{suite.name}[/bold]")
+        for line in _findings(graded):
+            say(f"  {line}", markup=False)
+        say(f"  rightcall golden -c {folder}/{suite.name}/rightcall.toml", markup=False, style="dim")
+
+
+def _findings(graded: Graded) -> list[str]:
+    """A suite in three lines: the counts, the worst failure, the reasons by kind."""
+    from rightcall.report.explain import explain
+    from rightcall.report.summary import headline
+
+    lines = [headline(graded)[0]]
+    failures = [item for item in graded.kept if item.result.verdict == "FAIL"]
+    worst = next((item for item in failures if item.result.vetoes), failures[0] if failures else None)
+    if worst is not None:
+        words = explain(worst, graded.plan.redactor)
+        reason = words.vetoes[0] if words.vetoes else words.reasons[0]
+        overall = worst.result.metrics.unvetoed_overall
+        without = f" (without the veto: {overall:.2f})" if words.vetoes and overall is not None else ""
+        lines.append(f"{worst.result.trace_id}: FAIL, {reason}{without}")
+        article = worst.result.article
+        if graded.tally.n == 2 and article is not None:
+            lines.append(f"the published formula gives this trace {article.overall_score:.2f}, and no alarm")
+    kinds = ", ".join(f"{kind} {count}" for kind, count in graded.tally.findings.most_common(6))
+    lines.append(f"why points were lost: {kinds}")
+    return lines
