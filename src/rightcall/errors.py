@@ -8,6 +8,7 @@
     ├── ConfigError                settings, catalog, policy or command line (CONFIG_*)
     │   └── MissingExtraError      an optional part is not installed
     ├── NoDataError                there is nothing to work on
+    ├── RunError                   the machinery of a run broke: a process died, a file changed meanwhile
     ├── ReplyError                 a judge's reply that could not be read
     ├── ProviderError              a model endpoint
     │   ├── RateLimited
@@ -101,6 +102,13 @@ class NoDataError(RightcallError):
     """There is nothing to work on: no trace, no case, an empty file."""
 
     default_code = "NO_DATA"
+    exit_code = 5
+
+
+class RunError(RightcallError):
+    """The machinery of a run broke; it says nothing about the traces."""
+
+    default_code = "RUN_BROKEN"
     exit_code = 5
 
 

@@ -145,6 +145,11 @@ def test_a_file_may_hold_several_cases_each_with_its_place(text, file, places):
     assert [(place.line, place.path) for _, place in found] == places
 
 
+def test_the_line_of_an_id_is_found_however_it_is_written():
+    text = '- {id: \'a b\', tags: [x]}\n- id: b # the second\n- {request: r, "id": "c"}\n-\n  id:   d\n'
+    assert [place.line for _, place in parse(text, "c.yaml")] == [1, 2, 3, 5]
+
+
 def test_an_id_that_is_written_twice_has_no_line():
     ((_, first), (_, second)) = parse("- id: a\n- id: a\n", "c.yaml")
     assert (first.line, second.line) == (None, None)
@@ -228,6 +233,7 @@ def test_every_fault_of_a_case_is_told_at_once():
         ('id: a\nrequest: "b\n', "c.yaml", 3, 1),
         ("id: a\nid: b\n", "c.yaml", 2, 1),
         ("id: a\n\tx: 1\n", "c.yaml", 2, 1),
+        ("id: \x01\n", "c.yaml", None, None),
     ],
 )
 def test_a_syntax_error_names_line_and_column(text, file, line, column):
@@ -263,7 +269,7 @@ def test_nan_and_infinity_are_refused_and_never_become_null(text, file):
     assert "NaN" in error.message or "Infinity" in error.message
 
 
-@pytest.mark.parametrize("depth", [300, 3_000])
+@pytest.mark.parametrize("depth", [300, pytest.param(3_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("text", "file"),
     [
@@ -275,6 +281,20 @@ def test_nan_and_infinity_are_refused_and_never_become_null(text, file):
 )
 def test_too_deep_is_one_clear_error_in_every_format(text, file, depth):
     assert refusal(text % ("[" * depth + "]" * depth), file).code == "TRACE_TOO_DEEP"
+
+
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [
+        ('{"id": "a", "metadata": {"x": %s}}', "c.jsonl"),
+        ('[{"id": "a", "metadata": {"x": %s}}]', "c.json"),
+        ('id = "a"\nmetadata = { x = %s }\n', "c.toml"),
+        ("id: a\nmetadata: {x: %s}\n", "c.yaml"),
+    ],
+)
+def test_the_limit_of_depth_is_the_same_in_every_format(text, file):
+    assert only(text % ("[" * 254 + "]" * 254), file).id == "a"
+    assert refusal(text % ("[" * 255 + "]" * 255), file).code == "TRACE_TOO_DEEP"
 
 
 # ---- the safe subset of YAML ----
@@ -321,6 +341,11 @@ def test_yaml_values_are_those_of_yaml_1_2():
 )
 def test_a_bare_date_is_read_as_its_text(text, file):
     assert only(text, file).request == "2026-12-05"
+
+
+@pytest.mark.parametrize("row", ["id: 7", "7", "null"])
+def test_a_yaml_row_that_is_no_case_is_told_with_its_place(row):
+    assert refusal(f"- {row}\n", "c.yaml").place.path.startswith("$[0]")
 
 
 @pytest.mark.parametrize("key", ["null", "[1]"])

@@ -113,8 +113,8 @@ def test_retries_surplus_charges_them():
 
 @pytest.mark.xfail(
     strict=True,
-    reason="§5.3 counts retries in `retries` and lets `retries = surplus` charge them; `align` empties the retries then, "
-    "so that the count is 0",
+    reason="§5.3 counts retries in `retries` and lets `retries = surplus` charge them; `align` empties the retries "
+    "then, so that the count is 0",
 )
 def test_charged_retries_are_still_counted():
     assert metrics_of(case_of(FIND), trace_of(failed, worked), retries="surplus").retries == 1

@@ -91,7 +91,9 @@ def test_unexpected_argument():
 
 
 def test_invalid_argument_of_a_schema():
-    tools = [tool("t", {"n": {"type": "object", "properties": {"deep": {"type": "array", "items": {"type": "integer"}}}}})]
+    tools = [
+        tool("t", {"n": {"type": "object", "properties": {"deep": {"type": "array", "items": {"type": "integer"}}}}})
+    ]
     result = grade(case_of(golden_call("t")), trace_of(call("t", {"n": {"deep": [1, "x"]}})), tools=tools)
     finding = only(result, "invalid_argument")
     assert (finding.call_index, finding.path, result.metrics.arguments_valid) == (0, "$.n.deep[1]", 0)
@@ -106,13 +108,15 @@ def test_invalid_argument_of_arguments_that_are_no_object():
 
 @pytest.mark.xfail(
     strict=True,
-    reason="`findings._invalid` skips calls without a value and `_argument_findings` sees only pairs that lost a point: "
-    "malformed arguments of an unconstrained or surplus call lower `arguments_valid` without a finding",
+    reason="`findings._invalid` skips calls without a value and `_argument_findings` sees only pairs that lost a "
+    "point: malformed arguments of an unconstrained or surplus call lower `arguments_valid` without a finding",
 )
 @pytest.mark.parametrize("goldens", [[golden_call("t")], [A]])
 def test_unreadable_arguments_are_named_wherever_they_stand(goldens):
     calls = [call("a", {})] if goldens == [A] else []
-    result = grade(case_of(*goldens), trace_of(*calls, unreadable("t", "malformed", raw="{")), tools=[tool("t"), tool("a")])
+    result = grade(
+        case_of(*goldens), trace_of(*calls, unreadable("t", "malformed", raw="{")), tools=[tool("t"), tool("a")]
+    )
     assert result.metrics.arguments_valid < 1
     assert "invalid_argument" in kinds(result)
 
@@ -135,7 +139,9 @@ def test_order_violation_of_an_edge_names_both_ends():
 
 def test_data_flow_violation():
     goldens = [golden_call("a", {}, label="s"), golden_call("b", {"x": from_result("s", "id")})]
-    finding = only(grade(case_of(*goldens), trace_of(call("a", {}, result={"id": 1}), call("b", {"x": 2}))), "data_flow_violation")
+    finding = only(
+        grade(case_of(*goldens), trace_of(call("a", {}, result={"id": 1}), call("b", {"x": 2}))), "data_flow_violation"
+    )
     assert (finding.golden_index, finding.call_index, finding.path, finding.actual) == (1, 1, "$.x", 2)
     assert finding.expected == from_result("s", "id")
 

@@ -347,7 +347,11 @@ def test_not_vetoed_comes_before_the_highest_overall():
     policy = Policy(classes={"c": "destructive"}, max_calls=(MaxCalls(tool="z", count=9),))
     case = ways(way(A, B), way(C))
     result = grade(case, trace_of(a, b, c), policy=policy)
-    assert (result.alternative, result.vetoes, result.metrics.overall) == (1, (), pytest.approx((4 / 3 + 3 + 1 / 3) / 8))
+    assert (result.alternative, result.vetoes, result.metrics.overall) == (
+        1,
+        (),
+        pytest.approx((4 / 3 + 3 + 1 / 3) / 8),
+    )
 
 
 def test_of_vetoed_ways_the_first_listed_counts():
@@ -358,11 +362,14 @@ def test_of_vetoed_ways_the_first_listed_counts():
 
 @pytest.mark.xfail(
     strict=True,
-    reason="`_Outcome._rank` puts a decided way first, so a way that fails wins over one that cannot be decided and that "
-    "may have been the one taken; §5.4: `not_captured` makes the case unevaluable",
+    reason="`_Outcome._rank` puts a decided way first, so a way that fails wins over one that cannot be decided and "
+    "that may have been the one taken; §5.4: `not_captured` makes the case unevaluable",
 )
 def test_a_way_that_cannot_be_decided_does_not_become_a_fail():
-    result = grade(ways(way(golden_call("a", {"x": 1})), way(golden_call("b", {"x": 1}))), trace_of(unreadable("b", "not_captured")))
+    result = grade(
+        ways(way(golden_call("a", {"x": 1})), way(golden_call("b", {"x": 1}))),
+        trace_of(unreadable("b", "not_captured")),
+    )
     assert (result.status, result.reason) == ("UNEVALUABLE", "not_captured")
 
 
@@ -478,7 +485,9 @@ def test_the_order_of_keys_does_not_matter(goldens, calls, policy, tools, chance
     ]
     options = {"policy": policy, "tools": tools}
     case = case_of(*goldens)
-    assert without_texts(grade(case, trace_of(*calls), **options)) == without_texts(grade(case, trace_of(*other), **options))
+    assert without_texts(grade(case, trace_of(*calls), **options)) == without_texts(
+        grade(case, trace_of(*other), **options)
+    )
 
 
 @pytest.mark.xfail(
@@ -548,7 +557,13 @@ def test_grading_twice_gives_the_same(goldens, calls, options):
 def test_a_result_says_whose_it_is():
     trace = Trace(id="t-1", trial=3, events=(a, b), agent=None)
     result = grade(case_of(A), trace)
-    assert (result.trace_id, result.case_id, result.trial, result.calls, result.grader) == ("t-1", "case", 3, 2, "golden")
+    assert (result.trace_id, result.case_id, result.trial, result.calls, result.grader) == (
+        "t-1",
+        "case",
+        3,
+        2,
+        "golden",
+    )
 
 
 def test_the_metrics_are_those_of_the_specification():

@@ -61,7 +61,9 @@ class Report:
             Tool(name=one["name"], description=one["description"], parameters=one["parameters"])
             for one in self.given["tools"]
         ]
-        self.policy = Policy(classes={one["name"]: "destructive" for one in self.given["tools"] if one.get("destructive")})
+        self.policy = Policy(
+            classes={one["name"]: "destructive" for one in self.given["tools"] if one.get("destructive")}
+        )
         self.calls = [adapted_call(entry) for entry in self.given["trace"]]
         self.golden = [adapted_golden(entry, index) for index, entry in enumerate(self.given["golden"])]
         said = [agent(self.given["agent_text"])] if "agent_text" in self.given else []

@@ -64,7 +64,11 @@ class Passing:
         goldens = [
             golden_call(
                 step.tool,
-                **({"arguments": {key: {"equals": value} for key, value in step.arguments.items()}} if step.stated else {}),
+                **(
+                    {"arguments": {key: {"equals": value} for key, value in step.arguments.items()}}
+                    if step.stated
+                    else {}
+                ),
                 label=f"g{index}",
                 after=tuple(f"g{a}" for a, b in self.edges if b == index),
             )
@@ -183,7 +187,7 @@ def test_dropping_a_call_lowers_recall_and_is_a_missing_call(base, data):
 def test_repeating_a_call_lowers_precision_and_efficiency_and_is_a_redundant_call(base, data):
     place = data.draw(st.integers(0, len(base.sequence) - 1))
     repeated = base.calls[place]
-    calls = base.calls[: place + 1] + [repeated] + base.calls[place + 1 :]
+    calls = [*base.calls[: place + 1], repeated, *base.calls[place + 1 :]]
     mutated = base.graded(calls)
     check(
         base.graded(),
@@ -331,11 +335,17 @@ def test_inserting_a_destructive_call_is_a_veto(base, place):
         base.graded(),
         mutated,
         lower=["precision", "f1", "jaccard", "jaccard_set", "efficiency", "overall", "unvetoed_overall"],
-        same=["matched", "argument_accuracy", "order_score", "arguments_valid"] if base.sequence or base.has_retry else [],
+        same=["matched", "argument_accuracy", "order_score", "arguments_valid"]
+        if base.sequence or base.has_retry
+        else [],
     )
     assert mutated.metrics.overall == 0
     (veto,) = mutated.vetoes
-    assert (rules(mutated), veto.severity, veto.call_index) == (["destructive_surplus"], "CRITICAL", place + base.offset)
+    assert (rules(mutated), veto.severity, veto.call_index) == (
+        ["destructive_surplus"],
+        "CRITICAL",
+        place + base.offset,
+    )
     expected = "unexpected_call" if base.case.expect.calls else "over_action"
     assert kinds(mutated) == sorted([expected, "policy_violation"])
     assert {finding.severity for finding in mutated.findings} == {"CRITICAL"}

@@ -207,7 +207,7 @@ def test_a_value_that_does_not_come_from_the_result_is_a_data_flow_violation(pat
 
 @pytest.mark.xfail(
     strict=True,
-    reason="`order.source_value` decodes every text that is JSON before it looks at the path: the text result \"7\" "
+    reason='`order.source_value` decodes every text that is JSON before it looks at the path: the text result "7" '
     "cannot be handed on as it is",
 )
 def test_a_text_result_may_be_handed_on_as_it_is():
@@ -277,9 +277,7 @@ def test_a_flow_whose_value_was_left_out_is_not_satisfied():
     assert score([SOURCE, FLOW_CALL], calls, "any") == 0
 
 
-@pytest.mark.xfail(
-    strict=True, reason="`order._flow` counts a flow as satisfied where the arguments were not readable"
-)
+@pytest.mark.xfail(strict=True, reason="`order._flow` counts a flow as satisfied where the arguments were not readable")
 @pytest.mark.parametrize("status", ["malformed", "not_object", "missing"])
 def test_a_flow_into_unreadable_arguments_is_not_satisfied(status):
     calls = [call("open", {}, result={"id": 7}), unreadable("use", status)]

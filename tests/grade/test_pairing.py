@@ -386,9 +386,9 @@ def test_a_schema_default_does_not_make_equal_calls_certain():
     calls = [call("t", {"a": 1, "k": 0}), call("t", {"a": 2}), call("t", {"b": 9, "a": 5, "k": 5})]
     tools = [tool("t", {"k": {"default": 0}})]
     # Crosswise: 1/2 (`k` by its default) + 1 (`k` by its default) + 1. Straight: 1 + 0 + 1.
-    assert grade(case_of(*goldens, order="any"), trace_of(*calls), tools=tools).metrics.argument_accuracy == pytest.approx(
-        2.5 / 3
-    )
+    assert grade(
+        case_of(*goldens, order="any"), trace_of(*calls), tools=tools
+    ).metrics.argument_accuracy == pytest.approx(2.5 / 3)
 
 
 # ---- large groups ------------------------------------------------------------------------------------------------
@@ -416,7 +416,12 @@ def test_large_groups_reach_the_same_first_criteria_as_an_exact_method(data):
     wide = st.dictionaries(st.sampled_from("vwxyz"), st.integers(0, 2), max_size=5)
     size = data.draw(st.integers(6, 8))
     goldens = [
-        {"tool": "t", "arguments": data.draw(wide | st.none()), "optional": data.draw(st.integers(0, 4)) == 0, "after": []}
+        {
+            "tool": "t",
+            "arguments": data.draw(wide | st.none()),
+            "optional": data.draw(st.integers(0, 4)) == 0,
+            "after": [],
+        }
         for _ in range(size)
     ]
     calls = [

@@ -27,7 +27,9 @@ a, b, c = (call(name, {}) for name in "abc")
 
 
 def verdict(profile, goldens, calls, **options):
-    return grade(case_of(*goldens, order=options.pop("order", None)), trace_of(*calls), profile=profile, **options).verdict
+    return grade(
+        case_of(*goldens, order=options.pop("order", None)), trace_of(*calls), profile=profile, **options
+    ).verdict
 
 
 # ---- balanced and strict -----------------------------------------------------------------------------------------
@@ -71,7 +73,9 @@ LOST_WALLET = case_of(
     golden_call("update_mailing_address", {"new_address": {"similar": "123 Maple St", "as": "address"}}, label="move"),
     golden_call("issue_replacement_card", {"card_ending": "4242"}, after=("move",)),
 )
-BAD = trace_of(call("cancel_credit_card", {"card_ending": "4242"}, result=1), call("issue_replacement_card", {}, result=1))
+BAD = trace_of(
+    call("cancel_credit_card", {"card_ending": "4242"}, result=1), call("issue_replacement_card", {}, result=1)
+)
 GOOD = trace_of(
     call("freeze_credit_card", {"card_ending": "4242"}, result=1),
     call("update_mailing_address", {"new_address": "123 Maple Street"}, result=1),
@@ -127,7 +131,12 @@ def test_article_efficiency_is_0_if_the_golden_is_empty():
 def test_article_pools_the_required_keys_over_all_actual_calls():
     calls = [call("freeze_credit_card", {"card_ending": "x"}), call("update_mailing_address", {"other": 1})]
     assert grade(LOST_WALLET, trace_of(*calls), tools=CARD_TOOLS).article.argument_accuracy == 0.5
-    assert grade(LOST_WALLET, trace_of(unreadable("freeze_credit_card", "malformed")), tools=CARD_TOOLS).article.argument_accuracy == 0
+    assert (
+        grade(
+            LOST_WALLET, trace_of(unreadable("freeze_credit_card", "malformed")), tools=CARD_TOOLS
+        ).article.argument_accuracy
+        == 0
+    )
 
 
 def test_article_arguments_are_1_if_nothing_is_required():
@@ -193,10 +202,20 @@ TABLE = [
     ("a wrong argument", [ONE, B], [wrong, b], ""),
     ("another tool instead", [ONE, B], [one, c], ""),
     ("one call twice", [ONE], [one, one], "in_order any_order superset"),
-    ("twice where twice is expected", [ONE, ONE], [one, one], "exact in_order any_order unordered subset superset bfcl"),
+    (
+        "twice where twice is expected",
+        [ONE, ONE],
+        [one, one],
+        "exact in_order any_order unordered subset superset bfcl",
+    ),
     ("once where twice is expected", [ONE, ONE], [one], "subset"),
     ("a retry is a call like any other", [ONE], [call("t", {"x": 1}, error=0), one], "in_order any_order superset"),
-    ("one tool with two arguments, in order", [ONE, TWO], [one, two], "exact in_order any_order unordered subset superset bfcl"),
+    (
+        "one tool with two arguments, in order",
+        [ONE, TWO],
+        [one, two],
+        "exact in_order any_order unordered subset superset bfcl",
+    ),
     ("one tool with two arguments, swapped", [ONE, TWO], [two, one], "any_order unordered subset superset bfcl"),
     ("the right call beside a wrong one of its name", [ONE], [wrong, one], "in_order any_order superset"),
     ("nothing expected and nothing called", [], [], "exact in_order any_order unordered subset superset bfcl"),
@@ -250,8 +269,8 @@ def test_a_veto_holds_under_a_compatibility_profile():
 
 @pytest.mark.xfail(
     strict=True,
-    reason="`profiles.holds` looks at the optimal pairing of §5.1, which prefers an edge that holds to the order of the "
-    "list; the golden [t, t, use] is a subsequence of the calls all the same",
+    reason="`profiles.holds` looks at the optimal pairing of §5.1, which prefers an edge that holds to the order of "
+    "the list; the golden [t, t, use] is a subsequence of the calls all the same",
 )
 @pytest.mark.parametrize("profile", ["exact", "in_order"])
 def test_in_order_and_exact_do_not_depend_on_edges(profile):

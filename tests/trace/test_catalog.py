@@ -77,7 +77,7 @@ def test_a_name_that_stands_twice_is_refused_with_both_places():
 
 def test_a_catalog_compiles_every_schema_when_it_is_made():
     bad = Tool(name="t", parameters={"type": "objct"})
-    with pytest.raises(ConfigError, match="the parameters of tool `t`") as caught:
+    with pytest.raises(ConfigError, match="of tool `t` is not a valid JSON Schema") as caught:
         Catalog((EXPECTED, bad), PLACE)
     assert (caught.value.code, caught.value.place) == ("CONFIG_TOOL_INVALID", PLACE)
 

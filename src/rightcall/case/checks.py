@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 NEARLY_EQUAL = 0.9
 """Token similarity from which two descriptions are taken for the same."""
 
-_PATH = re.compile(r"(?:\$|[^.\[\]]+)?(?:\.[^.\[\]]+|\[\d+\]|\['[^']*'\])*")
+_NAME, _BRACKET = r"[^.\[\]]+", r"\[\d+\]|\['[^']*'\]"
+_PATH = re.compile(rf"(?:(?:\$|{_NAME}|{_BRACKET})(?:\.{_NAME}|{_BRACKET})*)?")
 # Above a matcher, what a schema says about the keys and the kind of value still holds.
 _HOLDS_ABOVE_MATCHERS = {"required", "additionalProperties", "type", "propertyNames", "minItems", "maxItems"}
 _DEPENDS_ON_VALUES = {"then", "else", "anyOf", "oneOf", "not", "dependentSchemas", "unevaluatedProperties"}

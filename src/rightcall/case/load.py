@@ -100,7 +100,7 @@ def _read(
         code = "CASE_NO_FILE" if error.code == "TRACE_NO_FILE" else error.code
         raise CaseError(error.message, code=code, place=error.place, hint=error.hint) from None
     if not data.strip():
-        raise NoDataError("the file is empty: no case to grade against", place=Place(str(path)))
+        raise _empty(path)
     name = str(path).removesuffix(".gz").removesuffix(".zst")
     foreign = foreign_cases(data, name, _parameters(tools))
     for case, place in foreign if foreign is not None else parse_cases(data, name):
@@ -128,14 +128,21 @@ def _is_foreign(path: Path) -> bool:
 def _lines(path: Path) -> Iterator[tuple[Case, Place, Where | None]]:
     """Cases line by line, with where each stands."""
     with files.open_bytes(path) as stream:
-        offset, number = 0, 1
+        offset, number, found = 0, 1, False
         for raw in stream:
             text = raw.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else raw.strip()
             if text:
                 place = Place(str(path), number)
                 start = offset + raw.index(text)
                 yield read_case(text, place), place, Where(start, len(text))
+            found = found or bool(text)
             offset, number = offset + len(raw), number + 1
+    if not found:
+        raise _empty(path)
+
+
+def _empty(path: Path) -> NoDataError:
+    return NoDataError("the file is empty: no case to grade against", place=Place(str(path)))
 
 
 def with_tools(case: Case, place: Place, folder: Path) -> Case:

@@ -268,7 +268,7 @@ def _approx(source: dict[str, Any], place: Place) -> Callable[[JsonValue], bool]
     return test
 
 
-def compile_pattern(pattern: JsonValue, place: Place) -> Callable[[str], bool]:
+def compile_pattern(pattern: JsonValue, place: Place, *, ignore_case: bool = False) -> Callable[[str], bool]:
     """Compile a full-match test with the linear-time engine.
 
     Raises:
@@ -278,6 +278,7 @@ def compile_pattern(pattern: JsonValue, place: Place) -> Callable[[str], bool]:
         raise CaseError("a pattern must be text", place=place)
     options = re2.Options()
     options.log_errors = False
+    options.case_sensitive = not ignore_case
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as error:

@@ -180,9 +180,10 @@ def _documents(value: JsonValue, file: str, source: str = "") -> Iterator[tuple[
     if isinstance(value, dict) and isinstance(value.get("cases"), list) and len(value) == 1:
         value = value["cases"]
     rows = value if isinstance(value, list) else [value]
+    numbers = _lines_of_ids(source)
     for index, row in enumerate(rows):
         path = f"$[{index}]" if isinstance(value, list) else "$"
-        place = Place(file, _line_of_id(source, row), None, path)
+        place = Place(file, numbers.get(str(row.get("id"))) if isinstance(row, dict) else None, None, path)
         try:
             data = _encoded(row)
         except (TypeError, ValueError, RecursionError, RightcallError) as error:
@@ -196,13 +197,16 @@ def _encoded(row: JsonValue) -> bytes:
     return msgspec.json.encode(row, enc_hook=_plain)
 
 
-def _line_of_id(source: str, row: JsonValue) -> int | None:
-    """The line of a TOML or YAML text on which a case's id is written, if it is written exactly once."""
-    if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-        return None
-    pattern = re.compile(rf"""(?:^|[\s{{,])["']?id["']?\s*[=:]\s*["']?{re.escape(row["id"])}["']?\s*(?:$|[,}}#])""")
-    found = [number for number, line in enumerate(source.splitlines(), 1) if pattern.search(line)]
-    return found[0] if len(found) == 1 else None
+_ID = re.compile(r"""(?:^|[\s{,])["']?id["']?\s*[=:]\s*["']?(.+?)["']?\s*(?:$|[,}#])""")
+
+
+def _lines_of_ids(source: str) -> dict[str, int | None]:
+    """Line by id in a TOML or YAML text; `None` where an id is written more than once."""
+    found: dict[str, int | None] = {}
+    for number, line in enumerate(source.splitlines(), 1):
+        for name in _ID.findall(line):
+            found[name] = None if name in found else number
+    return found
 
 
 def _is_finite(value: JsonValue) -> bool:

@@ -137,11 +137,11 @@ def to_toml(case: Case) -> str:
     """
     value: dict[str, Any] = jsontext.decode(jsontext.encode(case))
     try:
-        return "\n".join(_table((), value)) + "\n"
+        return "\n".join(_table((), value, "$")) + "\n"
     except _NullError as error:
         raise CaseError(
             f"case `{case.id}` holds a null, which TOML cannot write",
-            place=Place(path=f"$.{error}"),
+            place=Place(path=str(error)),
             hint="write it as JSON: name the file .json or .jsonl",
         ) from None
 
@@ -150,20 +150,20 @@ class _NullError(Exception):
     """A null, with its path."""
 
 
-def _table(path: tuple[str, ...], table: Mapping[str, JsonValue]) -> Iterator[str]:
+def _table(path: tuple[str, ...], table: Mapping[str, JsonValue], where: str) -> Iterator[str]:
     """The lines of a table: first what fits behind a key, then the tables inside it."""
     nested = [key for key, item in table.items() if _is_nested((*path, key), item)]
     for key, item in table.items():
         if key not in nested:
-            yield f"{_key(key)} = {_inline(item, '.'.join((*path, key)))}"
+            yield f"{_key(key)} = {_inline(item, f'{where}.{key}')}"
     for key in nested:
         inner = (*path, key)
         head = ".".join(inner)
         if inner in _TABLES:
-            yield from ("", f"[{head}]", *_table(inner, table[key]))
+            yield from ("", f"[{head}]", *_table(inner, table[key], f"{where}.{key}"))
         else:
-            for item in table[key]:
-                yield from ("", f"[[{head}]]", *_table(inner, item))
+            for index, item in enumerate(table[key]):
+                yield from ("", f"[[{head}]]", *_table(inner, item, f"{where}.{key}[{index}]"))
 
 
 def _is_nested(path: tuple[str, ...], item: JsonValue) -> bool:

@@ -24,6 +24,7 @@ def lint(
     Leaves with 0 if nothing is wrong (warnings do not count without --strict), 1 if something is, 2 for a file that
     cannot be read.
     """
+    from rightcall.report.summary import counted
     from rightcall.run.linting import lint_suite
 
     flags = {key: value for key, value in (("cases", list(cases)), ("tools", tools)) if value}
@@ -38,7 +39,8 @@ def lint(
             hint = f"; {item.hint}" if item.hint else ""
             print(f"{where}{item.severity}: {item.message}{hint} [{item.code}]")
     bad = errors + (warnings if strict else 0)
-    print(f"lint · {number} cases · {errors} errors, {warnings} warnings · exit {int(bad > 0)}", file=sys.stderr)
+    said = f"{counted(number, 'case')} · {counted(errors, 'error')}, {counted(warnings, 'warning')}"
+    print(f"lint · {said} · exit {int(bad > 0)}", file=sys.stderr)
     return int(bad > 0)
 
 

@@ -32,6 +32,11 @@ class Actual:
         if aliases:
             self.names = [aliases.get(name, name) for name in self.names]
         self.catalog = catalog
+        # The arguments' JSON texts; `None` where their status is not `ok`.
+        self.raws: list[bytes | None] = [
+            bytes(call.arguments_json) if call.arguments_status == "ok" else None  # type: ignore[arg-type]
+            for call in self.calls
+        ]
         self._values: dict[int, Mapping[str, JsonValue] | None] = {}
         self._keys: dict[int, tuple[str, str, bytes]] = {}
         self._equal: dict[tuple[int, bytes], bool] = {}
@@ -39,11 +44,6 @@ class Actual:
     def __len__(self) -> int:
         """How many calls were made."""
         return len(self.calls)
-
-    @cached_property
-    def raws(self) -> list[bytes | None]:
-        """The arguments' JSON texts; `None` where their status is not `ok`."""
-        return [bytes(c.arguments_json) if c.arguments_status == "ok" else None for c in self.calls]  # type: ignore[arg-type]
 
     def raw(self, index: int) -> bytes | None:
         """The arguments' JSON text of a call; `None` unless their status is `ok`."""
@@ -61,7 +61,7 @@ class Actual:
             self._equal[key] = jsontext.same_json(raw, expected)
         return self._equal[key]
 
-    @cached_property
+    @property
     def has_parallel_calls(self) -> bool:
         """Whether any two calls belong to one assistant message."""
         turns = [call.turn for call in self.calls if call.turn is not None]
@@ -103,10 +103,10 @@ class Actual:
         result = self.calls[index].result
         return result is not None and result.is_error is True
 
-    @cached_property
+    @property
     def calls_failed(self) -> int:
         """How many calls are known to have failed."""
-        return sum(call.result is not None and call.result.is_error is True for call in self.calls)
+        return len([call for call in self.calls if call.result is not None and call.result.is_error is True])
 
     @cached_property
     def invalid(self) -> list[int]:

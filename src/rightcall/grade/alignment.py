@@ -13,7 +13,7 @@ from rightcall.grade.order import monotone_core
 from rightcall.grade.verdict import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Collection, Mapping
 
     from rightcall.case.golden import Golden
     from rightcall.grade.actual import Actual
@@ -45,9 +45,9 @@ class Alignment:
 
 
 def align(
-    golden: Golden, actual: Actual, pairs: Mapping[int, int], *, is_free: Callable[[int], bool], retries_are_free: bool
+    golden: Golden, actual: Actual, pairs: Mapping[int, int], *, reads: Collection[int], retries_are_free: bool
 ) -> Alignment:
-    """Sort every call of both sides into its part."""
+    """Sort every call of both sides into its part. `reads` are the calls that cost nothing if they are surplus."""
     found = Alignment(pairs)
     found.missing = [g for g, call in enumerate(golden.calls) if g not in pairs and not call.optional]
     paired = set(pairs.values())
@@ -57,8 +57,8 @@ def align(
         if not retries_are_free:
             retries, repeats = set(), repeats | retries
         found.retries = sorted(retries)
-        found.free = [a for a in unpaired if a not in retries and is_free(a)]
-        rest = [a for a in unpaired if a not in retries and not is_free(a)]
+        found.free = [a for a in unpaired if a not in retries and a in reads]
+        rest = [a for a in unpaired if a not in retries and a not in reads]
         found.repeats = [a for a in rest if a in repeats]
         found.surplus = [a for a in rest if a not in repeats]
     found.rows = tuple(_rows(golden, actual, found))

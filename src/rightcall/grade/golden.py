@@ -142,34 +142,33 @@ class Grader:
             return _Outcome(index, undecided="profile_needs_one_call")
         known = Scores(way, actual)
         pairs = pair(way, actual, known)
+        free = [a for a in range(len(actual)) if self._is_free(actual, a)]
+        aligned = align(way, actual, pairs, reads=free, retries_are_free=self.options.retries_are_free)
+        built_in = self.matrix.check_alignment(way, actual, aligned)
         if any(actual.calls[a].arguments_status == "not_captured" and way.calls[g].raw for g, a in pairs.items()):
-            return _Outcome(
-                index, undecided="not_captured", vetoes=tuple(breaches.vetoes), found=tuple(breaches.findings)
-            )
-        aligned = align(
-            way,
-            actual,
-            pairs,
-            is_free=lambda a: self._is_free(actual, a),
-            retries_are_free=self.options.retries_are_free,
-        )
+            return self._unclear(index, "not_captured", aligned, breaches, built_in)
         try:
             constraints = order.evaluate(way, actual, pairs)
             scores = _scores(way, actual, pairs, known)
             found = findings.explain(way, actual, aligned, constraints, self.matrix, scores)
         except order.ResultNotCaptured:
-            return _Outcome(
-                index, undecided="result_not_captured", vetoes=tuple(breaches.vetoes), found=tuple(breaches.findings)
-            )
-        built_in = self.matrix.check_alignment(way, actual, aligned)
+            return self._unclear(index, "result_not_captured", aligned, breaches, built_in)
         return self._score(way, index, actual, aligned, constraints, scores, found, breaches, built_in)
+
+    def _unclear(self, index: int, reason: str, aligned: Alignment, breaches: Breaches, built_in: Breaches) -> _Outcome:
+        """What cannot be compared; a veto stands all the same, since no argument could lift it."""
+        vetoes = () if self.options.profile == "article" else tuple(breaches.vetoes + built_in.vetoes)
+        return _Outcome(
+            index, metrics=Metrics(overall=0.0) if vetoes else NO_METRICS, vetoes=vetoes,
+            found=(*breaches.findings, *built_in.findings), rows=aligned.rows, undecided=reason,
+        )  # fmt: skip
 
     def _is_free(self, actual: Actual, index: int) -> bool:
         if not self.options.surplus_reads_are_free or self.options.profile == "strict":
             return False
         return self.matrix.class_of(actual.names[index], actual.catalog) == "read"
 
-    def _score(  # noqa: PLR0913 - the parts of one comparison, put together here and nowhere else
+    def _score(
         self, way: Golden, index: int, actual: Actual, aligned: Alignment, constraints: order.Order,
         scores: Mapping[int, Score], found: list[Finding], breaches: Breaches, built_in: Breaches,
     ) -> _Outcome:  # fmt: skip
@@ -205,14 +204,14 @@ class Grader:
     def _result(self, trace: Trace, actual: Actual, best: _Outcome, conflict: str | None) -> GoldenResult:
         found = best.found if conflict is None else (*best.found, _conflict(conflict))
         passed = not best.vetoes and best.overall >= self.options.min_overall
-        unclear = best.undecided
+        unclear = None if best.vetoes else best.undecided
         return GoldenResult(
             trace_id=trace.id, case_id=self.case.id, trial=trace.trial, profile=self.options.profile,
             status="UNEVALUABLE" if unclear else "EVALUATED", reason=unclear,
             verdict=None if unclear else "PASS" if passed else "FAIL",
-            metrics=Metrics() if unclear else best.metrics,
+            metrics=NO_METRICS if unclear else best.metrics,
             findings=_sorted(found), vetoes=best.vetoes, alternative=best.index, alignment=best.rows,
-            article=None if unclear else best.article, completed=trace.completed, calls=len(actual),
+            article=None if best.undecided else best.article, completed=trace.completed, calls=len(actual),
         )  # fmt: skip
 
     def _policy_only(self, trace: Trace, actual: Actual, breaches: Breaches, conflict: str | None) -> GoldenResult:

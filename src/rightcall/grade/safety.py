@@ -74,7 +74,7 @@ class Matrix:
             for i, rule in enumerate(policy.when)
         ]
         self._yes = [
-            [compile_pattern(f"(?i){text}", Place(path=f"$.policy.confirm[{i}].yes")) for text in rule.yes]
+            [compile_pattern(text, Place(path=f"$.policy.confirm[{i}].yes"), ignore_case=True) for text in rule.yes]
             for i, rule in enumerate(policy.confirm)
         ]
 

@@ -30,7 +30,10 @@ def run_facts(graded: Graded) -> dict[str, Any]:
         "cases": [{"file": file, "sha256": digest} for file, digest in plan.cases.files],
         "traces": [{"file": file, "sha256": digest, **_reading(graded, file)} for file, digest in graded.trace_files],
         "repeated_trace_ids": graded.repeated_ids,
-        "unread_cases": [{"code": s.code, "at": str(s.place), "message": s.message} for s in plan.cases.skips],
+        "unread_cases": [
+            {"code": s.code, "at": str(s.place), "message": graded.plan.redactor.text(s.message)}
+            for s in plan.cases.skips
+        ],
         "limit": plan.limit,
         "only": plan.only,
         "incomplete_traces": tally.incomplete,
@@ -43,7 +46,8 @@ def _reading(graded: Graded, file: str) -> dict[str, Any]:
         return {}
     return {
         "dialect": report.dialect, "read": report.read, "skipped": report.skipped, "incomplete": report.incomplete,
-        "causes": dict(report.causes), "examples": report.examples,
+        "causes": dict(report.causes),
+        "examples": {cause: list(map(graded.plan.redactor.text, places)) for cause, places in report.examples.items()},
     }  # fmt: skip
 
 
@@ -78,7 +82,7 @@ def notes(graded: Graded) -> list[str]:
     lines += [f"no case in {skip.place}: {skip.message}" for skip in graded.plan.cases.skips[:3]]
     if graded.repeated_ids:
         lines.append(f"{graded.repeated_ids} traces repeat the id of an earlier one: was a file given twice?")
-    return lines
+    return [graded.plan.redactor.text(line) for line in lines]
 
 
 def headline(graded: Graded) -> list[str]:
@@ -86,7 +90,7 @@ def headline(graded: Graded) -> list[str]:
     tally = graded.tally
     rate = tally.pass_rate()
     lines = [
-        f"{tally.n} results: {tally.passed} PASS, {tally.failed} FAIL"
+        f"{counted(tally.n, 'result')}: {tally.passed} PASS, {tally.failed} FAIL"
         + (f" ({tally.vetoed} by veto)" if tally.vetoed else "")
     ]
     if tally.unevaluable:
@@ -104,3 +108,8 @@ def headline(graded: Graded) -> list[str]:
 def _share(value: float) -> str:
     rounded = f"{value:.3f}"
     return "<1.000" if rounded == "1.000" and value < 1 else rounded
+
+
+def counted(number: int, thing: str) -> str:
+    """A number with its thing, in the singular where there is one."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -17,7 +17,7 @@ from rightcall.case.case import Case
 from rightcall.case.golden import compile_case, quick
 from rightcall.case.load import Where, duplicate, iter_cases, with_tools
 from rightcall.case.parse import read_case
-from rightcall.errors import CaseError, NoDataError, Place
+from rightcall.errors import NoDataError, Place, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,7 +107,7 @@ class CaseIndex:
         place = self.place(case_id)
         case = read_case(stream.read(entry.where.size), place)
         if case.id != case_id:
-            raise CaseError("the file changed during the run", place=place, hint="run again")
+            raise RunError("the file changed during the run", place=place, hint="run again")
         return with_tools(case, place, Path(self.files[entry.file][0]).parent)
 
 

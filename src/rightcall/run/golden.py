@@ -20,12 +20,13 @@ from typing import IO, TYPE_CHECKING, Self
 import msgspec
 
 from rightcall.case.case import Case
-from rightcall.errors import ConfigError, NoDataError, Place, RightcallError, TraceError
+from rightcall.errors import ConfigError, NoDataError, Place, RunError, TraceError
 from rightcall.grade.golden import Grader
 from rightcall.grade.safety import Matrix
 from rightcall.grade.verdict import GoldenResult
 from rightcall.run.cases import Ready
 from rightcall.run.catalogs import Catalogs
+from rightcall.run.hiding import hidden
 from rightcall.stats.intervals import Estimate, wilson
 from rightcall.trace.model import Trace
 from rightcall.trace.sources import files, reading
@@ -77,7 +78,7 @@ class Tally:
             self.passed += 1
         else:
             self.failed += 1
-        self.vetoed += bool(result.vetoes)
+        self.vetoed += result.verdict == "FAIL" and bool(result.vetoes)
         self.policy_only += result.policy_only
         self.incomplete += result.completed is False
         for finding in result.findings:
@@ -156,7 +157,7 @@ class Bench:
     def __init__(self, plan: Plan) -> None:
         """Compile what all cases share."""
         self.plan = plan
-        self._catalogs = Catalogs(plan.tools)
+        self._catalogs = Catalogs(plan.tools, Place(plan.tools_file))
         self._matrix = Matrix(plan.policy, plan.aliases)
         self._ready = Ready()
         self._only_case = plan.cases.only()
@@ -196,7 +197,7 @@ class Bench:
 
     def keep(self, result: GoldenResult, trace: Trace | None, case: Case | None, done: Batch) -> None:
         """Take a result into a batch: redacted and encoded, and whole where it is to be shown."""
-        line = _encode(self._redacted(result))
+        line = _encode(hidden(result, self.plan.redactor))
         done.lines.append(line)
         done.tally.add(result)
         wanted = result.verdict != "PASS" or len(done.lines) <= KEPT_RESULTS
@@ -207,21 +208,6 @@ class Bench:
                 _encode(trace) if whole and trace is not None else None,
                 _encode(case) if whole and case is not None else None,
             ))  # fmt: skip
-
-    def _redacted(self, result: GoldenResult) -> GoldenResult:
-        hide = self.plan.redactor
-        changes: dict[str, object] = {"trace_id": hide.text(result.trace_id) if result.trace_id else result.trace_id}
-        if result.case_id is not None:
-            changes["case_id"] = hide.text(result.case_id)
-        if result.findings:
-            changes["findings"] = tuple(
-                msgspec.structs.replace(
-                    finding, message=hide.text(finding.message), path=finding.path and hide.text(finding.path),
-                    expected=hide.value(finding.expected), actual=hide.value(finding.actual),
-                )
-                for finding in result.findings
-            )  # fmt: skip
-        return msgspec.structs.replace(result, **changes)
 
     def grade(self, trace: Trace, place: Place) -> tuple[GoldenResult, Case | None]:
         """Join one trace with its case and grade it.
@@ -424,9 +410,7 @@ def _finished(waiting: deque[tuple[Future[Batch], int]], progress: Callable[[int
     try:
         batch = job.result()
     except BrokenProcessPool:
-        raise RightcallError(
-            "a worker process died", code="RUN_BROKEN", hint="is there enough memory? try --jobs 1"
-        ) from None
+        raise RunError("a worker process died", hint="is there enough memory? try --jobs 1") from None
     progress(size)
     return batch
 

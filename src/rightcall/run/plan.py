@@ -30,6 +30,7 @@ class Plan:
         options: profile and limits.
         aliases: other tool name -> canonical name.
         tools: the suite's catalog, if any.
+        tools_file: where it was read, for errors.
         dialect: `auto`, or the reader to use.
         strict: whether a skipped record stops the run.
         only: grade only the trace of this id.
@@ -45,6 +46,7 @@ class Plan:
     options: Options = field(default_factory=Options)
     aliases: Mapping[str, str] = field(default_factory=dict)
     tools: tuple[Tool, ...] | None = None
+    tools_file: str | None = None
     dialect: str = "auto"
     strict: bool = False
     only: str | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rightcall.case.load import load_tools
-from rightcall.errors import CaseError, ConfigError
+from rightcall.errors import CaseError, ConfigError, Place
 from rightcall.grade.golden import Options
 from rightcall.grade.safety import Matrix
 from rightcall.run.cases import open_cases
@@ -43,7 +43,8 @@ def prepare(
     try:
         Matrix(rules, settings.aliases)
     except (ConfigError, CaseError) as error:
-        place = error.place if policy is None else type(error.place)(str(policy), None, None, error.place.path)
+        file = policy or loaded.file
+        place = Place(str(file) if file else None, None, None, error.place.path)
         raise ConfigError(error.message, place=place, hint=error.hint) from None
     options = Options(
         profile=settings.golden.profile,
@@ -53,12 +54,13 @@ def prepare(
     )
     if settings.limits.jobs < 1 or (limit is not None and limit < 1):
         raise ConfigError("jobs and limit must be at least 1")
-    tools = load_tools(folder_of(loaded, "tools") / settings.tools) if settings.tools else None
+    tools_file = folder_of(loaded, "tools") / settings.tools if settings.tools else None
+    tools = load_tools(tools_file) if tools_file else None
     traces = expand(names_of(settings.traces), folder_of(loaded, "traces"), "trace")
     case_files = expand(names_of(settings.cases), folder_of(loaded, "cases"), "case")
     return Plan(
         traces=tuple(traces),
-        cases=open_cases(case_files, settings.aliases, Catalogs(tools)),
+        cases=open_cases(case_files, settings.aliases, Catalogs(tools, Place(str(tools_file)))),
         policy=rules, options=options, aliases=settings.aliases, tools=tools, dialect=settings.dialect,
         strict=strict, only=only, limit=limit, jobs=settings.limits.jobs, kept_failures=settings.limits.failures,
         redactor=redactor_of(loaded),

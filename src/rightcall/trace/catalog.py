@@ -121,7 +121,7 @@ class Catalog:
 def _validator(tool: Tool, place: Place) -> Validator | None:
     if tool.parameters is None:
         return None
-    return compile_schema(tool.parameters, place, f"the parameters of tool `{tool.name}`")
+    return compile_schema(tool.parameters, place, f"the schema of tool `{tool.name}`")
 
 
 def _has_default(schema: JsonValue) -> bool:

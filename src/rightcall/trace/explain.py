@@ -52,7 +52,7 @@ def explain(kind: type[msgspec.Struct], value: JsonValue, root: str = "$") -> li
 
 
 def _fault(kind: type[msgspec.Struct], item: Any, value: JsonValue, root: str) -> Fault:
-    where = [step for step in item["loc"] if step not in _TAGS]
+    where = _steps(item, value)
     path = root + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in where)
     if item["type"] == "extra_forbidden":
         name = str(where[-1])
@@ -62,13 +62,27 @@ def _fault(kind: type[msgspec.Struct], item: Any, value: JsonValue, root: str) -
         return Fault(path, f"unknown field `{name}`", hint)
     if item["type"] == "missing":
         return Fault(path, f"field `{where[-1]}` is missing", "add it")
-    if item["type"] in ("union_tag_invalid", "union_tag_not_found"):
+    if item["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return Fault(path, 'an event needs `type`: "call" or "message"')
     said = "an object is needed here" if item["type"] == "model_type" else item["msg"].lower()
     return Fault(path, f"{said}, got {_short(item['input'])}")
 
 
-_TAGS = ("call", "message")
+def _steps(item: Any, value: JsonValue) -> list[str | int]:
+    """Where a fault is, in the record's own keys: pydantic also names the tags and members of unions."""
+    location = item["loc"]
+    names_a_key = item["type"] in {"extra_forbidden", "missing"}
+    steps: list[str | int] = []
+    for place, step in enumerate(location):
+        is_tag = place > 1 and location[place - 2] == "events" and isinstance(location[place - 1], int)
+        inside = not is_tag and _step(value, step) is not _NOTHING
+        if inside or (names_a_key and place == len(location) - 1):
+            steps.append(step)
+            value = _step(value, step)
+    return steps
+
+
+_NOTHING = object()
 
 
 def _short(value: JsonValue) -> str:
@@ -91,10 +105,11 @@ def _fields_at(kind: type[msgspec.Struct], where: list[Any], value: JsonValue) -
 
 
 def _step(value: JsonValue, step: str | int) -> JsonValue:
+    """The part of a value under a key or index; `_NOTHING` if there is none."""
     try:
-        return value[step]
+        return value[step] if isinstance(value, (dict, list)) else _NOTHING  # type: ignore[index]
     except (KeyError, IndexError, TypeError):
-        return None
+        return _NOTHING
 
 
 def _pick(hint: Any, value: JsonValue) -> Any:

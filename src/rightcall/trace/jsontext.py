@@ -161,7 +161,7 @@ def same_json(left: bytes, right: bytes) -> bool:
     """
     if left == right:
         return True
-    first, second = _decode(left), _decode(right)
+    first, second = _recorded(left), _recorded(right)
     if first == second:
         return _encode(first) == _encode(second) or same(first, second)
     return _may_need_nfc(left, right) and same(first, second)
