@@ -134,6 +134,12 @@ def test_a_misspelled_argument_is_told_with_the_nearest_name():
     )
 
 
+def test_a_misspelled_required_argument_is_too_where_the_schema_is_open():
+    is_open = tool("freeze", {"card": CARD}, required=["card"], closed=False)
+    item = only(case_of(golden_call("freeze", {"crad": "4242"})), tools=(is_open,))
+    assert (item.code, item.hint) == ("missing_argument", "did you mean `card`?")
+
+
 def test_literals_deep_inside_are_checked_and_matchers_there_are_not():
     assert found(case_of(golden_call("move", {"to": {"street": {"similar": "x"}}})), tools=TOOLS) == []
     item = only(case_of(golden_call("move", {"to": {"street": 7}})), tools=TOOLS)

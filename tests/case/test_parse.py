@@ -287,7 +287,7 @@ def test_too_deep_is_one_clear_error_in_every_format(text, file, depth):
     ("text", "file"),
     [
         ('{"id": "a", "metadata": {"x": %s}}', "c.jsonl"),
-        ('[{"id": "a", "metadata": {"x": %s}}]', "c.json"),
+        ('{"id": "a", "metadata": {"x": %s}}', "c.json"),
         ('id = "a"\nmetadata = { x = %s }\n', "c.toml"),
         ("id: a\nmetadata: {x: %s}\n", "c.yaml"),
     ],

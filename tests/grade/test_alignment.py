@@ -111,31 +111,16 @@ def test_retries_surplus_charges_them():
     assert only(result, "redundant_call").call_index == 1
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="§5.3 counts retries in `retries` and lets `retries = surplus` charge them; `align` empties the retries "
-    "then, so that the count is 0",
-)
 def test_charged_retries_are_still_counted():
     assert metrics_of(case_of(FIND), trace_of(failed, worked), retries="surplus").retries == 1
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="`align` turns every charged retry into a repeat; the first of two identical calls is not identical to an "
-    "earlier one, so §5.3 makes it an `unexpected_call`",
-)
 def test_a_charged_retry_without_an_earlier_identical_call_is_not_redundant():
     case = case_of(FIND, golden_call("use", {}, after=("find",)))
     result = grade(case, trace_of(failed, worked, call("use", {})), retries="surplus")
     assert kinds(result) == ["unexpected_call"]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="§6 makes a surplus destructive call CRITICAL unless it is a retry; a charged retry of an expected "
-    "destructive call is vetoed as `destructive_surplus`",
-)
 def test_a_charged_retry_of_a_destructive_call_is_still_a_retry_for_the_safety_matrix():
     policy = Policy(classes={"find": "destructive"})
     assert rules(grade(case_of(FIND), trace_of(failed, worked), retries="surplus", policy=policy)) == []
@@ -250,7 +235,7 @@ def test_an_optional_call_that_was_left_out_is_its_own_row():
     assert rows(result) == [("matched", 0, 0), ("optional", 1, None)]
 
 
-@property_test(200)
+@property_test(120)
 @given(SMALL_GOLDENS, SMALL_CALLS, st.sampled_from(["listed", "any"]), st.booleans(), st.booleans())
 def test_every_call_of_both_sides_stands_in_exactly_one_row(goldens, calls, order, charge_retries, free_reads):
     result = grade(

@@ -38,7 +38,7 @@ from msgspec.structs import replace
 
 from rightcall.case.case import Case, Expect
 from rightcall.case.policy import MaxCalls
-from rightcall.errors import CaseError, ConfigError, TraceError
+from rightcall.errors import CaseError, ConfigError
 from rightcall.trace.jsontext import encode
 from rightcall.trace.model import Result, Trace
 
@@ -244,7 +244,7 @@ def test_exact_match_is_no_constraint_violated():
     assert metrics([A, B], [b, a], order="any").exact_match is True
 
 
-@property_test(200)
+@property_test(120)
 @given(SMALL_GOLDENS, SMALL_CALLS, st.sampled_from(["listed", "any"]))
 def test_a_pass_at_1_is_exactly_an_exact_match(goldens, calls, order):
     result = grade(case_of(*goldens, order=order), trace_of(*calls))
@@ -285,12 +285,6 @@ def test_an_empty_list_of_calls_is_a_golden_that_expects_none():
     assert grade(case_of(), trace_of(a)).verdict == "FAIL"
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=(msgspec.MsgspecError, TraceError),
-    reason="§5.11: a golden on an unreadable trace is UNEVALUABLE. Recorded argument bytes that cannot be decoded (a "
-    "number out of range, a lone surrogate, too deep) raise out of `grade`, as a foreign exception for most of them",
-)
 @pytest.mark.parametrize("text", ['{"x": 1e999}', '{"x": "\\ud800"}', '{"x": ' + "[" * 300 + "]" * 300 + "}"])
 def test_a_golden_on_an_unreadable_trace_is_unevaluable(text):
     result = grade(case_of(golden_call("a", {"x": 1})), trace_of(written("a", text)))
@@ -360,11 +354,6 @@ def test_of_vetoed_ways_the_first_listed_counts():
     assert (result.alternative, rules(result)) == (0, ["forbidden"])
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="`_Outcome._rank` puts a decided way first, so a way that fails wins over one that cannot be decided and "
-    "that may have been the one taken; §5.4: `not_captured` makes the case unevaluable",
-)
 def test_a_way_that_cannot_be_decided_does_not_become_a_fail():
     result = grade(
         ways(way(golden_call("a", {"x": 1})), way(golden_call("b", {"x": 1}))),
@@ -440,7 +429,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@property_test(250)
+@property_test(100)
 @given(SMALL_GOLDENS, SMALL_CALLS, st.sampled_from(["listed", "any"]), OPTIONS)
 def test_every_share_lies_between_0_and_1(goldens, calls, order, options):
     result = grade(case_of(*goldens, order=order), trace_of(*calls), **options)
@@ -490,11 +479,6 @@ def test_the_order_of_keys_does_not_matter(goldens, calls, policy, tools, chance
     )
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="`arguments.differences` names unexpected keys in the order in which the agent wrote them: equal calls give "
-    "the same findings in another order",
-)
 def test_the_order_of_keys_does_not_change_the_sequence_of_the_findings():
     first, second = (grade(case_of(A), trace_of(written("a", text))) for text in ('{"x":1,"y":2}', '{"y":2,"x":1}'))
     assert first.findings == second.findings

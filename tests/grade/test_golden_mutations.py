@@ -151,7 +151,7 @@ def check(base, mutated, *, lower, same=()):
 # ---- the passing trace -------------------------------------------------------------------------------------------
 
 
-@property_test(150)
+@property_test(60)
 @given(passing(least=0))
 def test_the_passing_trace_passes(base):
     result = base.graded()
@@ -164,7 +164,7 @@ def test_the_passing_trace_passes(base):
 # ---- the mutations -----------------------------------------------------------------------------------------------
 
 
-@property_test(100)
+@property_test(60)
 @given(passing(), st.data())
 def test_dropping_a_call_lowers_recall_and_is_a_missing_call(base, data):
     # Precision and efficiency look at what was called, and nothing wrong was. They fall only where nothing is left.
@@ -182,7 +182,7 @@ def test_dropping_a_call_lowers_recall_and_is_a_missing_call(base, data):
         assert set(kinds(mutated)) <= {"missing_call", "abstention_error"}
 
 
-@property_test(100)
+@property_test(60)
 @given(passing(), st.data())
 def test_repeating_a_call_lowers_precision_and_efficiency_and_is_a_redundant_call(base, data):
     place = data.draw(st.integers(0, len(base.sequence) - 1))
@@ -204,7 +204,7 @@ def test_repeating_a_call_lowers_precision_and_efficiency_and_is_a_redundant_cal
         assert finding.kind in {"redundant_call", "unexpected_call"}
 
 
-@property_test(100)
+@property_test(60)
 @given(passing(least=2, orders=("listed",)), st.data())
 def test_swapping_two_calls_lowers_the_order_score_and_is_an_order_violation(base, data):
     first, second = data.draw(st.sampled_from(list(itertools.combinations(range(len(base.sequence)), 2))))
@@ -222,7 +222,7 @@ def test_swapping_two_calls_lowers_the_order_score_and_is_an_order_violation(bas
     assert mutated.metrics.order_ok is False
 
 
-@property_test(100)
+@property_test(60)
 @given(passing(), st.data())
 def test_renaming_a_call_lowers_recall_and_precision_and_is_a_substituted_call(base, data):
     # With a catalog the new name is unknown, which lowers `arguments_valid` and has a finding of its own.
@@ -280,7 +280,7 @@ def pick_stated(base, data, *, with_keys):
     return place, base.steps[base.sequence[place]]
 
 
-@property_test(100)
+@property_test(60)
 @given(passing(), st.data())
 def test_dropping_an_argument_lowers_argument_accuracy_and_is_a_missing_argument(base, data):
     place, step = pick_stated(base, data, with_keys=True)
@@ -289,7 +289,7 @@ def test_dropping_an_argument_lowers_argument_accuracy_and_is_a_missing_argument
     check_argument(base, change_arguments(base, place, rest), "missing_argument", key, step.tool)
 
 
-@property_test(100)
+@property_test(60)
 @given(passing(), VALUES, st.data())
 def test_adding_an_argument_lowers_argument_accuracy_and_is_an_unexpected_argument(base, value, data):
     place, step = pick_stated(base, data, with_keys=False)
@@ -297,7 +297,7 @@ def test_adding_an_argument_lowers_argument_accuracy_and_is_an_unexpected_argume
     check_argument(base, change_arguments(base, place, more), "unexpected_argument", "added", step.tool)
 
 
-@property_test(100)
+@property_test(60)
 @given(passing(), st.data())
 def test_changing_an_argument_lowers_argument_accuracy_and_is_a_wrong_argument(base, data):
     place, step = pick_stated(base, data, with_keys=True)
@@ -306,7 +306,7 @@ def test_changing_an_argument_lowers_argument_accuracy_and_is_a_wrong_argument(b
     check_argument(base, change_arguments(base, place, other), "wrong_argument", key, step.tool)
 
 
-@property_test(100)
+@property_test(60)
 @given(passing(), st.sampled_from(["add", "drop", "change"]), st.data())
 def test_a_change_deep_inside_an_argument_lowers_argument_accuracy(base, how, data):
     place, step = pick_stated(base, data, with_keys=False)
@@ -324,7 +324,7 @@ def test_a_change_deep_inside_an_argument_lowers_argument_accuracy(base, how, da
     assert (finding.kind, finding.path) == (kind, "$.deep.outer[0].inner." + ("m" if how == "add" else "n"))
 
 
-@property_test(100)
+@property_test(60)
 @given(passing(least=0), st.integers(0, 5))
 def test_inserting_a_destructive_call_is_a_veto(base, place):
     # Overall falls to 0. What the scorecard would have been without the veto falls too, by the surplus call alone.

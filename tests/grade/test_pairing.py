@@ -283,19 +283,19 @@ def calls_of(draw, names, size, least=0):
 ORDERS = st.sampled_from(["listed", "partial", "any"])
 
 
-@property_test(250)
+@property_test(180)
 @given(goldens_of(["s", "t"], 4), calls_of(["s", "t"], 5), ORDERS)
 def test_pairing_is_optimal_on_two_tools(goldens, calls, order):
     check_against_brute_force(goldens, calls, order)
 
 
-@property_test(200)
+@property_test(140)
 @given(goldens_of(["t"], 4), calls_of(["t"], 5, least=2), ORDERS)
 def test_pairing_is_optimal_on_one_tool(goldens, calls, order):
     check_against_brute_force(goldens, calls, order)
 
 
-@property_test(100)
+@property_test(80)
 @given(goldens_of(["t"], 3, edges=False), calls_of(["t"], 4), st.data())
 def test_pairing_is_optimal_with_edges_both_ways_through_another_tool(goldens, calls, data):
     # A call of its own name in the middle: the repeats of `t` compete for the places before and after it.
@@ -331,11 +331,6 @@ def test_equally_scored_repeats_are_told_apart_by_their_data_flow():
     assert result.verdict == "PASS"
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="§5.1 ranks by the argument scores of §5.4; `pairing.Scores` takes every `from_result` key as equal, so a "
-    "call with a wrong flow can win over one whose real score is higher",
-)
 def test_the_sum_of_argument_scores_counts_the_data_flow():
     goldens = [
         golden_call("user", {}, label="one"),
@@ -352,7 +347,7 @@ def test_the_sum_of_argument_scores_counts_the_data_flow():
 # ---- pairs that are certain --------------------------------------------------------------------------------------
 
 
-@property_test(150)
+@property_test(80)
 @given(goldens_of(["t"], 4, stated=True), calls_of(["t"], 5, least=2), ORDERS)
 def test_equal_calls_that_stand_once_on_either_side_may_be_paired_at_once(goldens, calls, order):
     assume(len(goldens) + len(calls) >= 6)
@@ -372,11 +367,6 @@ def test_argument_scores_of_literal_calls_obey_the_triangle_inequality():
     assert all(distance[g][a] <= distance[g][m] + distance[m][a] for g in size for m in size for a in size)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="`_certain` assumes the triangle inequality, which a schema default breaks: an equal pair is fixed although "
-    "another assignment has the higher sum of argument scores",
-)
 def test_a_schema_default_does_not_make_equal_calls_certain():
     goldens = [
         golden_call("t", {"a": 1, "k": 0}),

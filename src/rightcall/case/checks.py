@@ -289,7 +289,7 @@ def _schema_lint(
     code = _CODES.get(keyword, "invalid_argument")
     hint = None
     properties = schema.get("properties")
-    if code == "unexpected_argument" and not path and isinstance(properties, dict):
+    if code != "invalid_argument" and not path and isinstance(properties, dict):
         guesses = (nearest(key, properties) for key in sample if key not in properties)
         hint = next((f"did you mean `{guess}`?" for guess in guesses if guess), None)
     message = f"`{call.tool}` does not take these arguments: {fault.message}"

@@ -61,7 +61,7 @@ class Actual:
             self._equal[key] = jsontext.same_json(raw, expected)
         return self._equal[key]
 
-    @property
+    @cached_property
     def has_parallel_calls(self) -> bool:
         """Whether any two calls belong to one assistant message."""
         turns = [call.turn for call in self.calls if call.turn is not None]
@@ -78,7 +78,12 @@ class Actual:
         """A key that two calls share exactly when they are the same call: tool and arguments."""
         if index not in self._keys:
             call, raw = self.calls[index], self.raw(index)
-            text = jsontext.identity(raw) if raw is not None else (call.arguments_raw or "").encode()
+            if raw is not None:
+                text = jsontext.identity(raw)
+            elif call.arguments_status == "not_captured":
+                text = str(index).encode()  # nobody knows what it was, so it is like no other
+            else:
+                text = (call.arguments_raw or "").encode()
             self._keys[index] = (self.names[index], call.arguments_status, text)
         return self._keys[index]
 
@@ -111,10 +116,17 @@ class Actual:
     @cached_property
     def invalid(self) -> list[int]:
         """The calls whose arguments do not satisfy their tool's schema; an unknown tool is invalid."""
-        return [index for index in range(len(self.calls)) if not self._is_valid(index)]
+        return [index for index in range(len(self.calls)) if self._is_valid(index) is False]
 
-    def _is_valid(self, index: int) -> bool:
+    @property
+    def has_uncaptured(self) -> bool:
+        """Whether the arguments of any call were not captured."""
+        return any(call.arguments_status == "not_captured" for call in self.calls)
+
+    def _is_valid(self, index: int) -> bool | None:
         if self.catalog is None or not self.is_known(index):
             return False
+        if self.calls[index].arguments_status == "not_captured":
+            return None
         value, validator = self.value(index), self.catalog.validator(self.tool_name(index))
         return value is not None and (validator is None or validator.is_valid(value))

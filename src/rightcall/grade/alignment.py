@@ -26,10 +26,11 @@ class Alignment:
     Attributes:
         pairs: golden index -> actual index.
         missing: required golden calls without a partner.
-        retries: repeats after a failure, left out of the actual length.
+        retries: repeats after a failure.
         free: surplus calls of class `read` that the suite exempts.
-        repeats: surplus calls identical to an earlier call.
+        repeats: surplus calls identical to an earlier call; charged retries are among them or among `surplus`.
         surplus: the other surplus calls.
+        uncounted: calls that are left out of the actual length.
         substituted: golden index -> the surplus call in its place (members of `missing` and `surplus`).
         rows: everything line by line.
     """
@@ -40,6 +41,7 @@ class Alignment:
     free: list[int] = field(default_factory=list)
     repeats: list[int] = field(default_factory=list)
     surplus: list[int] = field(default_factory=list)
+    uncounted: list[int] = field(default_factory=list)
     substituted: dict[int, int] = field(default_factory=dict)
     rows: tuple[Row, ...] = ()
 
@@ -54,19 +56,18 @@ def align(
     unpaired = [index for index in range(len(actual)) if index not in paired]
     if unpaired:
         retries, repeats = _repeats(actual, paired, unpaired)
-        if not retries_are_free:
-            retries, repeats = set(), repeats | retries
         found.retries = sorted(retries)
         found.free = [a for a in unpaired if a not in retries and a in reads]
-        rest = [a for a in unpaired if a not in retries and a not in reads]
-        found.repeats = [a for a in rest if a in repeats]
-        found.surplus = [a for a in rest if a not in repeats]
+        left_out = {*found.free, *(found.retries if retries_are_free else ())}
+        found.uncounted = sorted(left_out)
+        found.repeats = [a for a in unpaired if a not in left_out and a in repeats]
+        found.surplus = [a for a in unpaired if a not in left_out and a not in repeats]
     found.rows = tuple(_rows(golden, actual, found))
     return found
 
 
 def _repeats(actual: Actual, paired: set[int], unpaired: list[int]) -> tuple[set[int], set[int]]:
-    """Among unpaired calls: the retries (SPEC §5.3), and the other calls identical to an earlier one."""
+    """Among unpaired calls: the retries (SPEC §5.3), and the calls identical to an earlier one."""
     names = {actual.names[index] for index in unpaired}
     same: dict[tuple[str, str, bytes], list[int]] = {}
     for index, name in enumerate(actual.names):
@@ -83,7 +84,7 @@ def _repeats(actual: Actual, paired: set[int], unpaired: list[int]) -> tuple[set
             before_success = actual.failed(index) and not is_last and indices[place + 1] in paired
             if after_failure or before_success:
                 retries.add(index)
-            elif place:
+            if place:
                 repeats.add(index)
     return retries, repeats
 
@@ -94,7 +95,7 @@ def _rows(golden: Golden, actual: Actual, found: Alignment) -> list[Row]:
     gone_by = set(found.pairs.values())
     states = _states(found)
     golden_at = actual_at = 0
-    surplus = set(found.surplus)
+    surplus = set(found.surplus) - set(found.retries)
     for anchor in [*anchors, None]:
         golden_end = len(golden.calls) if anchor is None else anchor
         actual_end = len(actual) if anchor is None else found.pairs[anchor]
@@ -108,8 +109,8 @@ def _rows(golden: Golden, actual: Actual, found: Alignment) -> list[Row]:
 
 
 def _states(found: Alignment) -> dict[int, str]:
-    states = dict.fromkeys(found.retries, "retry") | dict.fromkeys(found.free, "free")
-    return states | dict.fromkeys(found.repeats, "surplus") | dict.fromkeys(found.surplus, "surplus")
+    states = dict.fromkeys(found.repeats, "surplus") | dict.fromkeys(found.surplus, "surplus")
+    return states | dict.fromkeys(found.retries, "retry") | dict.fromkeys(found.free, "free")
 
 
 def _gap(

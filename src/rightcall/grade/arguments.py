@@ -105,12 +105,36 @@ def default_of(schemas: Mapping[str, JsonValue], key: str) -> JsonValue:
 def _equal(
     node: Node, value: JsonValue, schema: JsonValue, resolve: Callable[[FromResult, JsonValue], bool] | None
 ) -> bool:
+    """Whether a value satisfies a node, with the schema's nested defaults standing in on either side."""
     if matches(node, value, resolve):
         return True
     if not isinstance(schema, dict):
         return False
-    filled = _fill(schema, value)
-    return matches(Literal(_fill(schema, node.value)) if isinstance(node, Literal) else node, filled, resolve)
+    if isinstance(node, Literal):
+        return same(_fill(schema, node.value), _fill(schema, value))
+    if isinstance(node, ObjectNode) and isinstance(value, dict):
+        return _equal_object(node, nfc_keys(value), schema, resolve)
+    if isinstance(node, ListNode) and isinstance(value, list) and len(node.items) == len(value):
+        items = schema.get("items")
+        return all(_equal(child, item, items, resolve) for child, item in zip(node.items, value, strict=True))
+    return matches(node, _fill(schema, value), resolve)
+
+
+def _equal_object(
+    node: ObjectNode,
+    value: Mapping[str, JsonValue],
+    schema: Mapping[str, JsonValue],
+    resolve: Callable[[FromResult, JsonValue], bool] | None,
+) -> bool:
+    declared = schema.get("properties")
+    schemas: Mapping[str, JsonValue] = declared if isinstance(declared, dict) else {}
+    for key, child in node.items.items():
+        item = value[key] if key in value else default_of(schemas, key)
+        absent_is_fine = key not in value and (may_be_absent(child) or is_ignored(child))
+        if not absent_is_fine and (item is ABSENT or not _equal(child, item, schemas.get(key), resolve)):
+            return False
+    left = [(key, item, default_of(schemas, key)) for key, item in value.items() if key not in node.items]
+    return all(default is not ABSENT and same(default, item) for _, item, default in left)
 
 
 def _fill(schema: JsonValue, value: JsonValue) -> JsonValue:
@@ -140,9 +164,9 @@ def differences(
             continue
         if value is ABSENT or not _equal(node, value, schemas.get(key), resolve):
             result.append(_deepest(node, value, _step("$", key), resolve))
-    for key, value in found.items():
-        default = default_of(schemas, key)
-        if key not in nodes and (default is ABSENT or not same(default, value)):
+    for key in sorted(found.keys() - nodes.keys()):
+        value, default = found[key], default_of(schemas, key)
+        if default is ABSENT or not same(default, value):
             result.append(Difference(_step("$", key), ABSENT, value))
     return result
 

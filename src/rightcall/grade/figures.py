@@ -40,7 +40,7 @@ class Figures:
         """Count what all figures share."""
         self._golden, self._actual, self._aligned = golden, actual, aligned
         self._constraints, self._scores = constraints, scores
-        left_out = {*aligned.retries, *aligned.free}
+        left_out = set(aligned.uncounted)
         self._counted = [name for i, name in enumerate(actual.names) if i not in left_out] if left_out else actual.names
         pairs = aligned.pairs
         self._expected = [call.tool for g, call in enumerate(golden.calls) if g in pairs or not call.optional]
@@ -152,8 +152,11 @@ def _float(share: Share | None) -> float | None:
 
 
 def arguments_valid(actual: Actual) -> Share | None:
-    """Share of the actual calls whose arguments satisfy their tool's schema; `None` without calls or catalog."""
-    if actual.catalog is None or not len(actual):
+    """Share of the actual calls whose arguments satisfy their tool's schema.
+
+    `None` without calls or catalog, and where the arguments of a call were not captured: the share is not known.
+    """
+    if actual.catalog is None or not len(actual) or actual.has_uncaptured:
         return None
     return len(actual) - len(actual.invalid), len(actual)
 

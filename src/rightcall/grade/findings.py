@@ -38,7 +38,7 @@ def explain(
             found += _argument_findings(golden, actual, aligned.pairs, g, a, matrix)
     found += _surplus(golden, actual, aligned, matrix)
     found += _order_findings(golden, aligned.pairs, order, found)
-    found += _invalid(actual)
+    found += _invalid(actual, {finding.call_index for finding in found if finding.kind == "invalid_argument"})
     return found
 
 
@@ -105,15 +105,24 @@ def _argument_findings(
     name = actual.names[a]
     severity: Severity = "HIGH" if matrix.class_of(name, actual.catalog) == "destructive" else "MEDIUM"
     if call.arguments_status != "ok":
-        words = {"malformed": "are not valid JSON", "not_object": "are not an object", "missing": "are missing"}
-        message = f"the arguments of {name} {words.get(call.arguments_status, 'were not captured')}"
-        yield _finding(
-            "invalid_argument", severity, message, call=a, golden=g, path="$",
-            expected=dict(expected.value), actual=call.arguments_raw,
-        )  # fmt: skip
+        yield _unreadable(actual, a, g, severity, dict(expected.value))
         return
     for difference in arguments.differences(expected, actual, a, resolver(golden, actual, pairs)):
         yield _difference(difference, name, severity, g, a)
+
+
+_UNREADABLE = {"malformed": "are not valid JSON", "not_object": "are not an object", "missing": "are missing"}
+
+
+def _unreadable(
+    actual: Actual, a: int, g: int | None, severity: Severity = "MEDIUM", expected: JsonValue = None
+) -> Finding:
+    """A call whose arguments could not be read."""
+    call = actual.calls[a]
+    message = f"the arguments of {actual.names[a]} {_UNREADABLE.get(call.arguments_status, 'were not captured')}"
+    return _finding(
+        "invalid_argument", severity, message, call=a, golden=g, path="$", expected=expected, actual=call.arguments_raw
+    )
 
 
 def _difference(difference: Difference, name: str, severity: Severity, g: int, a: int) -> Finding:
@@ -137,11 +146,11 @@ def _difference(difference: Difference, name: str, severity: Severity, g: int, a
 def _order_findings(golden: Golden, pairs: Mapping[int, int], order: Order, so_far: list[Finding]) -> Iterable[Finding]:
     """Violated edges and flows one by one; a violated listed order once for each call that is out of its place."""
     listed = [violation for violation in order.violations if golden.order == "listed" and violation.flow is None]
-    known_flows = {(f.golden_index, f.call_index) for f in so_far if f.kind == "data_flow_violation"}
+    known_flows = {id(finding.expected) for finding in so_far if finding.kind == "data_flow_violation"}
     for violation in order.violations:
         if violation.flow is None and golden.order != "listed":
             yield _edge_finding(golden, pairs, violation, "order_violation", "MEDIUM")
-        elif violation.flow is not None and (violation.later, pairs[violation.later]) not in known_flows:
+        elif violation.flow is not None and id(violation.flow.source) not in known_flows:
             yield _edge_finding(golden, pairs, violation, "data_flow_violation", "HIGH")
     core = monotone_core(pairs)
     for g in _out_of_place(listed, core):
@@ -177,13 +186,15 @@ def _edge_finding(
     return _finding(kind, severity, message, call=pairs[violation.later], golden=violation.later, expected=earlier)
 
 
-def _invalid(actual: Actual) -> Iterable[Finding]:
+def _invalid(actual: Actual, explained: set[int | None]) -> Iterable[Finding]:
     """Calls whose arguments break their tool's schema, with the validator's first reason."""
     if actual.catalog is None:
         return
     for a in actual.invalid:
         value, name = actual.value(a), actual.names[a]
         validator = actual.catalog.validator(actual.tool_name(a)) if actual.is_known(a) else None
+        if value is None and actual.is_known(a) and a not in explained:
+            yield _unreadable(actual, a, None)
         if value is None or validator is None:
             continue
         fault = next(iter(validator.iter_errors(value)))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from rightcall.case.case import Case
 from rightcall.case.golden import Golden, Quick, compile_case, quick
 from rightcall.case.policy import SEVERITIES, Policy
-from rightcall.errors import ConfigError, Place
+from rightcall.errors import ConfigError, Place, TraceError
 from rightcall.grade import arguments, findings, order, profiles
 from rightcall.grade.actual import Actual
 from rightcall.grade.alignment import Alignment, align
@@ -32,6 +32,7 @@ from rightcall.trace.explain import nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rightcall.case.case import Order as CaseOrder
     from rightcall.grade.arguments import Score
     from rightcall.trace.model import Trace
 
@@ -98,7 +99,7 @@ class Grader:
         self.aliases = aliases or {}
         self.catalog = catalog
         if matrix is None or case.policy is not None:
-            own = case.policy or Policy()
+            own = case.policy if case.policy is not None else Policy()
             matrix = Matrix(policy + own if policy is not None else own, self.aliases)
         self.matrix = matrix
         self._place = place
@@ -110,7 +111,9 @@ class Grader:
     def ways(self) -> tuple[Golden, ...]:
         """Every acceptable way, compiled."""
         found = compile_case(self.case, self._place, self.aliases)
-        return tuple(_listed(way) for way in found) if self.options.profile == "strict" else found
+        if self.options.profile in profiles.LISTED:
+            return tuple(_ordered(way, "listed") for way in found)
+        return tuple(_ordered(way, "any") for way in found) if self.options.profile in profiles.UNORDERED else found
 
     def grade(self, trace: Trace, catalog: Catalog | None = None, *, conflict: str | None = None) -> GoldenResult:
         """Grade one trace.
@@ -121,6 +124,14 @@ class Grader:
             conflict: how two given catalogs differ, to be reported.
         """
         actual = Actual(trace, self.aliases, catalog or self.catalog)
+        try:
+            return self._grade(trace, actual, conflict)
+        except TraceError:
+            # Recorded bytes that no JSON reader can hold (a lone surrogate, a number out of range): unknown, not wrong.
+            unreadable = _Outcome(0, undecided="unreadable")
+            return self._result(trace, actual, unreadable, conflict)
+
+    def _grade(self, trace: Trace, actual: Actual, conflict: str | None) -> GoldenResult:
         breaches = self.matrix.check_calls(trace, actual)
         quick_way = self._quick if self.options.profile in profiles.OWN and not breaches.findings else None
         if quick_way is not None and _is_equal(quick_way, actual):
@@ -130,7 +141,7 @@ class Grader:
         best: _Outcome | None = None
         for index, way in enumerate(self.ways):
             outcome = self._compare(way, index, actual, breaches)
-            if best is None or outcome.beats(best):
+            if best is None or outcome.rank(self.options.min_overall) > best.rank(self.options.min_overall):
                 best = outcome
         assert best is not None  # noqa: S101 - there is at least one way
         return self._result(trace, actual, best, conflict)
@@ -143,7 +154,10 @@ class Grader:
         known = Scores(way, actual)
         pairs = pair(way, actual, known)
         free = [a for a in range(len(actual)) if self._is_free(actual, a)]
-        aligned = align(way, actual, pairs, reads=free, retries_are_free=self.options.retries_are_free)
+        counts_all = self.options.profile in (*profiles.LISTED[1:], *profiles.UNORDERED)
+        aligned = align(
+            way, actual, pairs, reads=free, retries_are_free=self.options.retries_are_free and not counts_all
+        )
         built_in = self.matrix.check_alignment(way, actual, aligned)
         if any(actual.calls[a].arguments_status == "not_captured" and way.calls[g].raw for g, a in pairs.items()):
             return self._unclear(index, "not_captured", aligned, breaches, built_in)
@@ -164,7 +178,7 @@ class Grader:
         )  # fmt: skip
 
     def _is_free(self, actual: Actual, index: int) -> bool:
-        if not self.options.surplus_reads_are_free or self.options.profile == "strict":
+        if not self.options.surplus_reads_are_free or self.options.profile not in ("balanced", "article"):
             return False
         return self.matrix.class_of(actual.names[index], actual.catalog) == "read"
 
@@ -181,8 +195,7 @@ class Grader:
         elif profile == "article":
             overall, vetoes = article_overall, ()
         else:
-            equal = all(value == 1 for value in scores.values())
-            overall = ONE if profiles.holds(profile, way, actual, aligned, arguments_equal=equal) else ZERO
+            overall = ONE if profiles.holds(profile, way, actual, aligned, constraints, scores) else ZERO
         return _Outcome(
             index, overall=ZERO if vetoes else overall, metrics=figures.metrics(overall, vetoed=bool(vetoes)),
             vetoes=vetoes, found=(*breaches.findings, *built_in.findings, *found), rows=aligned.rows, article=article,
@@ -241,8 +254,9 @@ def _undecided(breaches: Breaches) -> str | None:
     return None if breaches.vetoes else breaches.undecided
 
 
-def _listed(way: Golden) -> Golden:
-    return Golden(way.calls, "listed", way.name, way.edges, way.flow_sources, simple=way.simple)
+def _ordered(way: Golden, by: CaseOrder) -> Golden:
+    """The same way under another order."""
+    return Golden(way.calls, by, way.name, way.edges, way.flow_sources, simple=way.simple)
 
 
 def _conflict(text: str) -> Finding:
@@ -269,12 +283,19 @@ class _Outcome:
     article: Article | None = None
     undecided: str | None = None
 
-    def beats(self, other: _Outcome) -> bool:
-        """Better: decided, then not vetoed, then a higher overall score; equal is not better."""
-        return self._rank() > other._rank()
+    def rank(self, min_overall: Fraction) -> tuple[int, bool, Fraction]:
+        """How good a way this is.
 
-    def _rank(self) -> tuple[bool, bool, Fraction]:
-        return self.undecided is None, not self.vetoes, self.overall
+        A way that passes decides the case. Without one, a way that cannot be decided may have been the right one, so
+        it comes before ways that fail. Then: not vetoed, then the higher overall score; the first listed wins ties.
+        """
+        if self.vetoes:
+            decided = 0
+        elif self.undecided is not None:
+            decided = 1
+        else:
+            decided = 2 if self.overall >= min_overall else 0
+        return decided, not self.vetoes, self.overall
 
 
 # ---- the fast path: nothing to object to --------------------------------------------------------------------------

@@ -13,6 +13,7 @@ Constraints bind only golden calls that are paired: a missing call lowers recall
 from __future__ import annotations
 
 import re
+from bisect import bisect, insort
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -104,15 +105,17 @@ def _edge(actual: Actual, earlier: int, later: int) -> str | None:
 
 
 def _flow(golden: Golden, actual: Actual, pairs: Mapping[int, int], later: int, flow: FromResult) -> str | None:
-    """Why the value does not come from the result; `None` if it does, or if the arguments were not readable."""
+    """Why the value does not come from the result; `None` if it does, or if it is optional and left out."""
+    wanted = source_values(actual, pairs[golden.flow_sources[flow.call]], flow.path)
     value = actual.value(pairs[later])
     if value is None:
-        return None
-    wanted = source_value(actual, pairs[golden.flow_sources[flow.call]], flow.path)
-    if wanted is ABSENT:
+        return f"cannot be seen to give its `{flow.path}`: the arguments are not readable"
+    if not wanted:
         return f"has no `{flow.path}` in its result"
     found = _values_under(golden.calls[later].nodes, value, flow)
-    return None if any(same(wanted, item) for item in found) or not found else f"returned another `{flow.path}`"
+    if not found:
+        return None if flow.optional else f"returned a `{flow.path}` that was not used"
+    return None if any(same(one, item) for one in wanted for item in found) else f"returned another `{flow.path}`"
 
 
 def _values_under(nodes: Mapping[str, object], value: Mapping[str, JsonValue], flow: FromResult) -> list[JsonValue]:
@@ -132,10 +135,10 @@ def _values_under(nodes: Mapping[str, object], value: Mapping[str, JsonValue], f
     return found
 
 
-def source_value(actual: Actual, index: int, path: str) -> JsonValue:
-    """The value at a path of a call's result; `ABSENT` if it is not there.
+def source_values(actual: Actual, index: int, path: str) -> list[JsonValue]:
+    """What stands at a path of a call's result; nothing if the path is not there.
 
-    A result that is a text holding JSON is read as that JSON.
+    A result that is a text holding JSON is read as that JSON; at its root, the text itself will do as well.
 
     Raises:
         ResultNotCaptured: no result was recorded.
@@ -144,14 +147,17 @@ def source_value(actual: Actual, index: int, path: str) -> JsonValue:
     if result is None or not result.is_captured:
         raise ResultNotCaptured
     value = result.content
+    steps = _PATH_STEP.findall(path.removeprefix("$"))
+    found: list[JsonValue] = []
     if isinstance(value, str):
+        found = [] if steps else [value]
         try:
             value = jsontext.decode(value)
         except TraceError:
-            return value if path in ("", "$") else ABSENT
-    for number, quoted, name in _PATH_STEP.findall(path.removeprefix("$")):
+            return found
+    for number, quoted, name in steps:
         value = _child(value, int(number) if number else (quoted or name))
-    return value
+    return found if value is ABSENT else [value, *found]
 
 
 def _child(value: JsonValue, step: int | str) -> JsonValue:
@@ -174,13 +180,24 @@ class _Resolver:
     def __call__(self, flow: FromResult, value: JsonValue) -> bool:
         """Whether a value equals the flow's path in its source's result; a source that was not called has none."""
         source = self._pairs.get(self._golden.flow_sources[flow.call])
-        return source is not None and same(source_value(self._actual, source, flow.path), value)
+        return source is not None and any(same(one, value) for one in source_values(self._actual, source, flow.path))
+
+
+def satisfied(golden: Golden, actual: Actual, pairs: Mapping[int, int]) -> int:
+    """Number of constraints that hold; the same as `evaluate(…).satisfied`, without naming the others."""
+    if golden.order == "listed" and not golden.flows and not actual.has_parallel_calls:
+        return len(pairs) * (len(pairs) - 1) // 2 - inversions(pairs)
+    return evaluate(golden, actual, pairs).satisfied
 
 
 def inversions(pairs: Mapping[int, int]) -> int:
     """Number of golden pairs whose actual calls stand the other way round."""
-    places = [pairs[index] for index in sorted(pairs)]
-    return sum(a > b for place, a in enumerate(places) for b in places[place + 1 :])
+    seen: list[int] = []
+    count = 0
+    for index in sorted(pairs):
+        count += len(seen) - bisect(seen, pairs[index])
+        insort(seen, pairs[index])
+    return count
 
 
 def monotone_core(pairs: Mapping[int, int]) -> set[int]:

@@ -29,6 +29,8 @@ MAX_ENUMERATED = 1_000
 """Most assignments of one group that are tried one by one."""
 MAX_COMBINATIONS = 2_000
 """Most combinations of equally good group assignments that are tried."""
+MAX_STEPS = 20_000
+"""Bound on options times paired calls while choosing among equally scored assignments."""
 _EXACT_FLOAT = 2**53
 
 Assignment = "tuple[tuple[int, int], ...]"
@@ -58,6 +60,8 @@ class Scores:
 def pair(golden: Golden, actual: Actual, scores: Scores | None = None) -> dict[int, int]:
     """The optimal pairing: golden index -> actual index. `scores` takes the argument scores that were needed."""
     scores = scores or Scores(golden, actual)
+    if golden.flows and (coupled := _pair_with_flows(golden, actual, scores)) is not None:
+        return coupled
     fixed, left, right = _ends(golden, actual)
     open_groups: list[list[tuple[tuple[int, int], ...]]] = []
     for expected, made in _groups(golden, actual, left, right):
@@ -70,6 +74,38 @@ def pair(golden: Golden, actual: Actual, scores: Scores | None = None) -> dict[i
         else:
             open_groups.append(options)
     return _choose(golden, actual, fixed, open_groups) if open_groups else fixed
+
+
+def _pair_with_flows(golden: Golden, actual: Actual, scores: Scores) -> dict[int, int] | None:
+    """The optimal pairing where a score depends on which call its data comes from: every combination is tried.
+
+    `None` where there are too many: data flow is then taken as kept while pairing, and only counts as a constraint.
+    """
+    groups = list(_groups(golden, actual, range(len(golden.calls)), range(len(actual))))
+    if prod(_count(len(expected), len(made)) for expected, made in groups) > MAX_COMBINATIONS:
+        return None
+    options = [list(_all_assignments(expected, made)) for expected, made in groups]
+    candidates = ({g: a for part in choice for g, a in part} for choice in product(*options))
+    return max(candidates, key=lambda pairs: _rank_with_flows(golden, actual, scores, pairs))
+
+
+def _rank_with_flows(
+    golden: Golden, actual: Actual, scores: Scores, pairs: dict[int, int]
+) -> tuple[tuple[int, Score, int], tuple[int, int, list[int]]]:
+    """Every criterion of a whole pairing, with the scores that it really has."""
+    resolve = order.resolver(golden, actual, pairs)
+    flowing = {later for later, _ in golden.flows}
+    required, ones = 0, 0
+    total: Score = 0
+    for g, a in pairs.items():
+        try:
+            value = arguments.score(golden.calls[g], actual, a, resolve) if g in flowing else scores(g, a)
+        except order.ResultNotCaptured:
+            value = scores(g, a)
+        required += not golden.calls[g].optional
+        total += value
+        ones += value == 1
+    return (required, total, ones), _rank(golden, actual, pairs)
 
 
 def _ends(golden: Golden, actual: Actual) -> tuple[dict[int, int], range, range]:
@@ -150,10 +186,13 @@ def _certain(
 ) -> tuple[tuple[tuple[int, int], ...], list[int], list[int]]:
     """Pairs that some optimal pairing must hold: equal calls that stand once on either side.
 
-    Sound where every golden of the group states literal arguments and is required: the distance 1 - score then obeys
-    the triangle inequality, so exchanging partners towards an equal pair never loses (tested by brute force).
+    Sound where every golden of the group states literal arguments and is required, and no schema declares a default:
+    the distance 1 - score then obeys the triangle inequality, so exchanging partners towards an equal pair never
+    loses (tested by brute force).
     """
     calls = [golden.calls[index] for index in expected]
+    if _may_use_defaults(golden, actual):
+        return (), expected, made
     if len(expected) + len(made) < 6 or not all(c.literal and c.raw is not None and not c.optional for c in calls):
         return (), expected, made
     by_key: dict[bytes, tuple[list[int], list[int]]] = {}
@@ -223,7 +262,7 @@ def _assigned(
     weights = _weights(golden, scores, expected, made)
     rows, columns = linear_sum_assignment(weights, maximize=True)
     start = [(expected[row], made[column]) for row, column in zip(rows, columns, strict=True)]
-    return list(islice(_exchanges(golden, scores, _in_order(actual, start), made), MAX_COMBINATIONS))
+    return list(islice(_exchanges(golden, scores, _in_order(actual, start), made), _options(len(start))))
 
 
 def _promising(scores: Scores, expected: list[int], made: list[int]) -> list[int]:
@@ -289,27 +328,34 @@ def _choose(
     golden: Golden, actual: Actual, fixed: Mapping[int, int], groups: list[list[tuple[tuple[int, int], ...]]]
 ) -> dict[int, int]:
     """Among equally scored assignments: most satisfied constraints, fewest inversions, earliest calls."""
-    if prod(len(options) for options in groups) <= MAX_COMBINATIONS:
+    limit = _options(len(fixed) + sum(len(options[0]) for options in groups))
+    if prod(len(options) for options in groups) <= limit:
         candidates = ({**fixed, **dict(sum(choice, ()))} for choice in product(*groups))
         return max(candidates, key=lambda pairs: _rank(golden, actual, pairs))
     chosen = [options[0] for options in groups]
     best = _rank(golden, actual, {**fixed, **dict(sum(chosen, ()))})
-    improved = True
-    while improved:
+    improved, tried = True, 0
+    while improved and tried < limit:
         improved = False
         for place, options in enumerate(groups):
-            for option in options[: MAX_COMBINATIONS // len(groups) + 1]:
+            for option in options[: limit // len(groups) + 1]:
                 trial = [*chosen[:place], option, *chosen[place + 1 :]]
                 rank = _rank(golden, actual, {**fixed, **dict(sum(trial, ()))})
+                tried += 1
                 if rank > best:
                     chosen, best, improved = trial, rank, True
     return {**fixed, **dict(sum(chosen, ()))}
 
 
+def _options(size: int) -> int:
+    """How many options may be tried for a pairing of this size."""
+    return max(20, min(MAX_COMBINATIONS, MAX_STEPS // max(1, size)))
+
+
 def _rank(golden: Golden, actual: Actual, pairs: dict[int, int]) -> tuple[int, int, list[int]]:
     """The last three criteria, larger is better."""
     try:
-        satisfied = order.evaluate(golden, actual, pairs).satisfied
+        satisfied = order.satisfied(golden, actual, pairs)
     except order.ResultNotCaptured:
         satisfied = 0
     return satisfied, -order.inversions(pairs), [-pairs[index] for index in sorted(pairs)]

@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 from rightcall.grade.verdict import Article
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rightcall.case.golden import Golden
     from rightcall.grade.actual import Actual
     from rightcall.grade.alignment import Alignment
+    from rightcall.grade.arguments import Score
+    from rightcall.grade.order import Order
 
 Profile = Literal[
     "balanced", "strict", "article",
@@ -118,23 +122,22 @@ def _feedback(wanted: set[str], made: set[str], keys: Share, steps: Share, *, in
     return "; ".join(parts) or "as expected"
 
 
-def holds(profile: str, golden: Golden, actual: Actual, aligned: Alignment, *, arguments_equal: bool) -> bool:
-    """Whether the condition of a compatibility profile holds.
+LISTED = ("strict", "exact", "in_order")
+"""Profiles under which the listed order counts, whatever the case says."""
+UNORDERED = ("any_order", "unordered", "subset", "superset", "single_tool", "bfcl")
+"""Profiles under which no order counts."""
+_ALLOW_MORE = ("in_order", "any_order", "superset")
 
-    `arguments_equal` says that every pair scored 1. Retries are calls like any other here.
-    """
-    complete = not aligned.missing
-    extra = bool(aligned.surplus or aligned.repeats or aligned.retries or aligned.free)
-    pairs = [aligned.pairs[g] for g in sorted(aligned.pairs)]
-    in_order = pairs == sorted(pairs)
+
+def holds(
+    profile: str, golden: Golden, actual: Actual, aligned: Alignment, constraints: Order, scores: Mapping[int, Score]
+) -> bool:
+    """Whether the condition of a compatibility profile holds. Retries are calls like any other here."""
     if profile == "single_tool":
         return golden.calls[0].tool in actual.names
-    if profile == "subset":
-        return not extra and arguments_equal
-    if profile in ("any_order", "superset"):
-        return complete and arguments_equal
-    if profile == "in_order":
-        return complete and arguments_equal and in_order
-    if profile == "exact":
-        return complete and arguments_equal and not extra and in_order
-    return complete and arguments_equal and not extra  # unordered, bfcl
+    optional = profile in _ALLOW_MORE
+    if any(score != 1 and not (optional and golden.calls[g].optional) for g, score in scores.items()):
+        return False
+    if constraints.violations or (aligned.missing and profile != "subset"):
+        return False
+    return profile in _ALLOW_MORE or not (aligned.surplus or aligned.repeats)
