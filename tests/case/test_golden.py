@@ -8,7 +8,7 @@ from msgspec import UNSET, Raw
 from rightcall.case.case import Case, Expect, GoldenCall, Way
 from rightcall.case.golden import compile_case, compile_way, way_place
 from rightcall.case.matchers import FromResult
-from rightcall.errors import CaseError, Place, TraceError
+from rightcall.errors import CaseError, Place
 
 PLACE = Place("c.toml", 3, None, "$[2]")
 
@@ -130,10 +130,11 @@ def test_a_wrong_matcher_is_placed_inside_its_call():
     assert error.place == Place("c.toml", 3, None, "$[2].expect.calls[1].arguments.x[0].y")
 
 
-def test_kept_text_that_cannot_be_decoded_is_an_error_when_it_is_read():
-    golden = compiled(GoldenCall(tool="t", arguments_json=Raw(b'{"a": 1e999}')))
-    with pytest.raises(TraceError, match="out of range"):
-        _ = golden.calls[0].value
+@pytest.mark.parametrize("text", [b'{"a": 1e999}', b'{"a": ["x", -2E500]}', b'{"a": "\\ud800"}'])
+def test_a_golden_that_no_reader_can_hold_is_an_error_of_the_case(text):
+    with pytest.raises(CaseError) as caught:
+        compiled(GoldenCall(tool="t", arguments_json=Raw(text)))
+    assert str(caught.value.place.path).endswith("calls[0].arguments")
 
 
 # ---- order ----

@@ -67,7 +67,9 @@ def test_lines_fit_80_columns_and_carry_no_colour_when_piped(rightcall, write):
 
 def test_hostile_text_is_written_out(rightcall, write):
     write("cases.jsonl", {"id": "c", "expect": {"calls": []}})
-    write("traces.jsonl", {"id": "t\x1b[31m", "case_id": "c", "calls": [{"tool": "a\u202eb", "arguments": {"x": "\x07"}}]})
+    write(
+        "traces.jsonl", {"id": "t\x1b[31m", "case_id": "c", "calls": [{"tool": "a\u202eb", "arguments": {"x": "\x07"}}]}
+    )
     out = rightcall(*GO).out
     assert "\x1b" not in out
     assert "\u202e" not in out
@@ -78,7 +80,10 @@ def test_hostile_text_is_written_out(rightcall, write):
 def test_one_trace_in_full(rightcall, write):
     long = "x" * 300
     write("cases.jsonl", {"id": "c", "expect": {"calls": [{"tool": "say", "arguments": {"text": long}}]}})
-    write("traces.jsonl", *({"id": f"t{i}", "case_id": "c", "calls": [{"tool": "say", "arguments": {"text": long}}]} for i in range(3)))
+    write(
+        "traces.jsonl",
+        *({"id": f"t{i}", "case_id": "c", "calls": [{"tool": "say", "arguments": {"text": long}}]} for i in range(3)),
+    )
     out = rightcall(*GO, "--trace", "t1").out
     assert out.replace("\n", "").replace(" ", "").count("x" * 20) > 0
     assert "t0" not in out
@@ -106,10 +111,24 @@ def test_json_is_one_object_on_stdout_and_nothing_else(rightcall, write):
     result = said.json["results"][0]
     assert (result["trace_id"], result["case_id"], result["grader"]) == ("t", "c", "golden")
     assert (result["status"], result["reason"], result["verdict"]) == ("EVALUATED", None, "FAIL")
-    assert set(result["metrics"]) == set(
-        "matched precision recall f1 jaccard jaccard_set argument_accuracy arguments_valid order_score order_ok "
-        "efficiency exact_match retries calls_failed overall unvetoed_overall".split()
-    )
+    assert set(result["metrics"]) == {
+        "matched",
+        "precision",
+        "recall",
+        "f1",
+        "jaccard",
+        "jaccard_set",
+        "argument_accuracy",
+        "arguments_valid",
+        "order_score",
+        "order_ok",
+        "efficiency",
+        "exact_match",
+        "retries",
+        "calls_failed",
+        "overall",
+        "unvetoed_overall",
+    }
     assert result["metrics"]["argument_accuracy"] == 1
     assert result["metrics"]["order_score"] is None
     assert [finding["kind"] for finding in result["findings"]] == ["unexpected_call"]
@@ -277,7 +296,10 @@ def test_a_policy_file(rightcall, write, suite):
 
 def test_min_overall_compares_unrounded(rightcall, write):
     write("cases.jsonl", {"id": "c", "expect": {"calls": [{"tool": "a"}, {"tool": "b"}, {"tool": "c"}]}})
-    write("traces.jsonl", {"id": "t", "case_id": "c", "calls": [{"tool": "a", "arguments": {}}, {"tool": "b", "arguments": {}}]})
+    write(
+        "traces.jsonl",
+        {"id": "t", "case_id": "c", "calls": [{"tool": "a", "arguments": {}}, {"tool": "b", "arguments": {}}]},
+    )
     overall = rightcall(*GO, "--json").json["results"][0]["metrics"]["overall"]
     assert rightcall(*GO, "--min-overall", str(round(overall - 0.0001, 6))).code == 0
     assert rightcall(*GO, "--min-overall", str(round(overall + 0.0001, 6))).code == 1
@@ -294,7 +316,9 @@ def test_packed_traces_and_cases(rightcall, write, suite, tmp_path, suffix, pack
 
 
 def test_processes_give_the_same_bytes_in_input_order(rightcall, write, tmp_path):
-    write("cases.jsonl", *({"id": f"c{i}", "expect": {"calls": [{"tool": "a", "arguments": {"i": i}}]}} for i in range(7)))
+    write(
+        "cases.jsonl", *({"id": f"c{i}", "expect": {"calls": [{"tool": "a", "arguments": {"i": i}}]}} for i in range(7))
+    )
     filler = "f" * 3000
     write("traces.jsonl", *(
         {"id": f"t{i}", "case_id": f"c{i % 7}", "calls": [{"tool": "a", "arguments": {"i": i % 5}}], "metadata": {"f": filler}}
@@ -325,7 +349,9 @@ def test_limit_and_strict(rightcall, write):
 
 
 def deep(levels: int) -> str:
-    return '{"id": "t", "case_id": "c", "calls": [{"tool": "a", "arguments": {"x": ' + "[" * levels + "]" * levels + "}}]}"
+    return (
+        '{"id": "t", "case_id": "c", "calls": [{"tool": "a", "arguments": {"x": ' + "[" * levels + "]" * levels + "}}]}"
+    )
 
 
 CASE = '{"id": "c", "expect": {"calls": []}}'

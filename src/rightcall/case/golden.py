@@ -6,7 +6,6 @@ itself cannot fail on it.
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from rightcall.case.matchers import (
     compile_value,
     flows_in,
 )
-from rightcall.errors import CaseError, Place
+from rightcall.errors import CaseError, Place, TraceError
 from rightcall.trace import jsontext
 from rightcall.trace.jsontext import JsonValue, nfc_keys
 
@@ -31,7 +30,13 @@ if TYPE_CHECKING:
     from rightcall.case.case import Case, GoldenCall, Order, Way
 
 # A first key that is a matcher's name, or one that is written with an escape and so might be one.
-_MAYBE_MATCHER = re2.compile(rb'\{\s*"(?:(?:' + "|".join(MATCHER_NAMES).encode() + rb')"|[^"\\]*\\)').search
+_MATCHER = rb'\{\s*"(?:(?:' + "|".join(MATCHER_NAMES).encode() + rb')"|[^"\\]*\\)'
+_MAYBE_MATCHER = re2.compile(_MATCHER).search
+
+# Text that is JSON and may still have no value: a lone surrogate, a number out of range.
+_UNREADABLE = rb"\\u[dD]|[\[:,]\s*-?[0-9][0-9.]*[eE]"
+_MAYBE_UNREADABLE = re2.compile(_UNREADABLE).search
+_NEEDS_CARE = re2.compile(_MATCHER + b"|" + _UNREADABLE).search
 
 
 class ExpectedCall:
@@ -43,25 +48,43 @@ class ExpectedCall:
 
     __slots__ = ("_index", "_nodes", "_value", "_way", "label", "literal", "optional", "raw", "tool")
 
-    def __init__(self, call: GoldenCall, tool: str, way: Place, index: int) -> None:
-        """Take the call as written; its arguments are compiled when they are needed."""
-        self.tool = tool
-        self.optional = call.optional
-        self.label = call.label
+    def __init__(self, tool: str, raw: bytes | None, way: Place, index: int) -> None:
+        """Take a required call whose arguments are known to be literal, or to be none."""
+        self.tool, self.raw = tool, raw
+        self.optional, self.literal = False, True
+        self.label: str | None = None
         self._way, self._index = way, index
         self._nodes: Mapping[str, Node] | None = None
         self._value: Mapping[str, JsonValue] | None = None
-        self.raw: bytes | None = None
-        self.literal = True
-        if call.arguments_json is not UNSET:
-            self.raw = bytes(call.arguments_json)
-            if self.raw[:1] != b"{":
-                raise CaseError("`arguments` must be an object", place=self.place, hint="leave it out if anything goes")
-            if _MAYBE_MATCHER(self.raw) is not None:
-                self.literal = False
-                self.literal = all(
-                    type(node) is Literal and node.value is self.value[key] for key, node in self.nodes.items()
-                )
+
+    @classmethod
+    def written(cls, call: GoldenCall, tool: str, way: Place, index: int) -> ExpectedCall:
+        """Take a call as written, and look for matchers in its arguments.
+
+        Raises:
+            CaseError: arguments that are no object, have no value, or hold a bad matcher.
+        """
+        made = cls(tool, None, way, index)
+        made.optional, made.label = call.optional, call.label
+        if call.arguments_json is UNSET:
+            return made
+        raw = made.raw = bytes(call.arguments_json)
+        if raw[:1] != b"{":
+            raise CaseError("`arguments` must be an object", place=made.place, hint="leave it out if anything goes")
+        if _MAYBE_UNREADABLE(raw) is not None:
+            made._check()
+        if _MAYBE_MATCHER(raw) is not None:
+            made.literal = False
+            plain = [type(node) is Literal and node.value is made.value[key] for key, node in made.nodes.items()]
+            made.literal = all(plain)
+        return made
+
+    def _check(self) -> None:
+        """Raise where the arguments have no value."""
+        try:
+            jsontext.decode(self.raw or b"{}", self.place)
+        except TraceError as error:
+            raise CaseError(error.message, place=self.place, hint=error.hint) from None
 
     @property
     def place(self) -> Place:
@@ -111,6 +134,7 @@ class Golden:
         edges: index pairs (earlier, later) from `after`.
         flow_sources: label of a `from_result` -> index of its golden call.
         simple: every call is required, literal and stated.
+        flows: every data-flow constraint with the index of the call that must obey it.
     """
 
     def __init__(
@@ -121,19 +145,16 @@ class Golden:
         self.calls, self.order, self.name, self.edges = calls, order, name, edges
         self.flow_sources, self.simple = flow_sources, simple
 
-    @cached_property
+        self.flows: tuple[tuple[int, FromResult], ...] = ()
+        if not simple:
+            self.flows = tuple((index, flow) for index, call in enumerate(calls) for flow in call.flows)
+
+    @property
     def order_pairs(self) -> tuple[tuple[int, int], ...]:
         """The pairs (earlier, later) that the order constrains."""
         if self.order == "listed":
             return tuple(combinations(range(len(self.calls)), 2))
         return self.edges if self.order == "partial" else ()
-
-    @cached_property
-    def flows(self) -> tuple[tuple[int, FromResult], ...]:
-        """Every data-flow constraint with the index of the call that must obey it."""
-        if self.simple:
-            return ()
-        return tuple((index, flow) for index, call in enumerate(self.calls) for flow in call.flows)
 
     @property
     def required(self) -> int:
@@ -175,6 +196,12 @@ class Quick:
         """Keep the parts."""
         self.tools, self.raws, self.order = tools, raws, order
 
+    def compile(self, place: Place) -> Golden:
+        """The same golden, compiled. `place` is where the case was written."""
+        way = Place(place.file, place.line, None, f"{place.path or '$'}.expect")
+        calls = [ExpectedCall(*both, way, index) for index, both in enumerate(zip(self.tools, self.raws, strict=True))]
+        return Golden(tuple(calls), self.order, None, (), {}, simple=True)
+
 
 def quick(case: Case, aliases: Mapping[str, str]) -> Quick | None:
     """The quick form of a case's golden; `None` where it has none."""
@@ -185,7 +212,7 @@ def quick(case: Case, aliases: Mapping[str, str]) -> Quick | None:
     raws = [bytes(call.arguments_json) for call in expect.calls if call.arguments_json is not UNSET]
     if len(raws) < len(tools) or any([call.optional or call.after for call in expect.calls]):
         return None
-    if _MAYBE_MATCHER(b"\n".join(raws)) is not None or any([raw[:1] != b"{" for raw in raws]):
+    if _NEEDS_CARE(b"\n".join(raws)) is not None or any([raw[:1] != b"{" for raw in raws]):
         return None
     return Quick([aliases.get(tool, tool) for tool in tools] if aliases else tools, raws, expect.order or "listed")
 
@@ -200,7 +227,7 @@ def way_place(case: Case, index: int, base: Place) -> Place:
 
 def compile_way(way: Way, place: Place, aliases: Mapping[str, str]) -> Golden:
     """Compile one acceptable way. Errors: see `compile_case`."""
-    calls = tuple([ExpectedCall(c, aliases.get(c.tool, c.tool), place, i) for i, c in enumerate(way.calls)])
+    calls = tuple([ExpectedCall.written(c, aliases.get(c.tool, c.tool), place, i) for i, c in enumerate(way.calls)])
     simple = all([call.literal and call.raw is not None and not call.optional for call in calls])
     has_after = any([call.after for call in way.calls])
     edges: tuple[tuple[int, int], ...] = ()

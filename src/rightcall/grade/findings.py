@@ -64,7 +64,7 @@ def _missing(golden: Golden, actual: Actual, aligned: Alignment) -> Iterable[Fin
 
 
 def _surplus(golden: Golden, actual: Actual, aligned: Alignment, matrix: Matrix) -> Iterable[Finding]:
-    stood_in = set(aligned.substituted.values())
+    stood_in, repeats = set(aligned.substituted.values()), set(aligned.repeats)
     for a in sorted((*aligned.surplus, *aligned.repeats)):
         name = actual.names[a]
         severity: Severity = {"destructive": "CRITICAL", "write": "HIGH"}.get(  # type: ignore[assignment]
@@ -72,7 +72,7 @@ def _surplus(golden: Golden, actual: Actual, aligned: Alignment, matrix: Matrix)
         )
         if severity == "CRITICAL" and matrix.is_guessed(name):
             severity = "HIGH"
-        if a in aligned.repeats:
+        if a in repeats:
             yield _finding(
                 "redundant_call", severity, f"{name} was called again with the same arguments", call=a, actual=name
             )
@@ -152,30 +152,37 @@ def _order_findings(golden: Golden, pairs: Mapping[int, int], order: Order, so_f
             yield _edge_finding(golden, pairs, violation, "order_violation", "MEDIUM")
         elif violation.flow is not None and id(violation.flow.source) not in known_flows:
             yield _edge_finding(golden, pairs, violation, "data_flow_violation", "HIGH")
-    core = monotone_core(pairs)
-    for g in _out_of_place(listed, core):
-        own = [violation for violation in listed if g in (violation.earlier, violation.later)]
-        tool = golden.calls[g].tool
-        before = sorted({v.earlier for v in own if v.later == g} | set())
-        after = sorted({v.later for v in own if v.earlier == g})
+    of_call: dict[int, list[Violation]] = {}
+    for violation in listed:
+        of_call.setdefault(violation.earlier, []).append(violation)
+        of_call.setdefault(violation.later, []).append(violation)
+    for g in _out_of_place(listed, of_call, monotone_core(pairs)):
+        own, tool = of_call[g], golden.calls[g].tool
+        before = sorted(v.earlier for v in own if v.later == g)
+        after = sorted(v.later for v in own if v.earlier == g)
         rule = " and ".join(
-            f"{word} {', '.join(golden.calls[i].tool for i in others)}"
-            for word, others in (("after", before), ("before", after))
-            if others
+            f"{word} {_tools(golden, others)}" for word, others in (("after", before), ("before", after)) if others
         )
         message = f"{tool} is out of order: it belongs {rule} ({len(own)} of the listed order)"
         yield _finding("order_violation", "MEDIUM", message, call=pairs[g], golden=g, expected=rule)
 
 
-def _out_of_place(violations: list[Violation], core: set[int]) -> list[int]:
+def _tools(golden: Golden, indices: list[int]) -> str:
+    """Names of some golden calls, the first few of them."""
+    shown = ", ".join(golden.calls[index].tool for index in indices[:6])
+    return shown if len(indices) <= 6 else f"{shown} and {len(indices) - 6} more"
+
+
+def _out_of_place(violations: list[Violation], of_call: Mapping[int, list[Violation]], core: set[int]) -> list[int]:
     """Golden calls that explain every violation: those outside the longest run in order, as far as needed."""
-    left = list(violations)
+    left = {(v.earlier, v.later) for v in violations}
     found: list[int] = []
-    for g in sorted({index for v in violations for index in v[:2]} - core):
-        if any(g in v[:2] for v in left):
+    for g in sorted(of_call.keys() - core):
+        own = {(v.earlier, v.later) for v in of_call[g]} & left
+        if own:
             found.append(g)
-            left = [v for v in left if g not in v[:2]]
-    return found + sorted({v.later for v in left})
+            left -= own
+    return found + sorted({later for _, later in left})
 
 
 def _edge_finding(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rightcall.case.case import Case
@@ -104,13 +103,21 @@ class Grader:
         self.matrix = matrix
         self._place = place
         self._quick = quick(case, self.aliases)
-        if self._quick is None:
-            self.ways  # noqa: B018 - a golden that can be wrong is compiled at once
+        # A golden that can be wrong in itself is compiled at once; a plain one when it is needed.
+        self._ways = None if self._quick is not None else self._compiled()
 
-    @cached_property
+    @property
     def ways(self) -> tuple[Golden, ...]:
         """Every acceptable way, compiled."""
-        found = compile_case(self.case, self._place, self.aliases)
+        if self._ways is None:
+            self._ways = self._compiled()
+        return self._ways
+
+    def _compiled(self) -> tuple[Golden, ...]:
+        if self._quick is not None:
+            found: tuple[Golden, ...] = (self._quick.compile(self._place or Place()),)
+        else:
+            found = compile_case(self.case, self._place, self.aliases)
         if self.options.profile in profiles.LISTED:
             return tuple(_ordered(way, "listed") for way in found)
         return tuple(_ordered(way, "any") for way in found) if self.options.profile in profiles.UNORDERED else found
@@ -309,7 +316,7 @@ def _is_equal(golden: Quick, actual: Actual) -> bool:
     """
     if golden.tools != actual.names or (actual.catalog is not None and actual.invalid):
         return False
-    return all(actual.has(index, raw) for index, raw in enumerate(golden.raws))
+    return golden.raws == actual.raws or all(actual.has(index, raw) for index, raw in enumerate(golden.raws))
 
 
 _IDENTITY: dict[int, tuple[Row, ...]] = {}

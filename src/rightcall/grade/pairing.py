@@ -46,6 +46,11 @@ class Scores:
         self._known: dict[tuple[int, int], Score] = {}
         self._by_raw: dict[tuple[int, bytes | None], Score] = {}
 
+    def are_equal(self, pairs: Mapping[int, int]) -> None:
+        """Note pairs that are known to score 1."""
+        for both in pairs.items():
+            self._known[both] = arguments.ONE
+
     def __call__(self, expected: int, index: int) -> Score:
         """Score of a golden call against an actual call, data flow taken as kept."""
         key = (expected, index)
@@ -63,6 +68,7 @@ def pair(golden: Golden, actual: Actual, scores: Scores | None = None) -> dict[i
     if golden.flows and (coupled := _pair_with_flows(golden, actual, scores)) is not None:
         return coupled
     fixed, left, right = _ends(golden, actual)
+    scores.are_equal(fixed)
     open_groups: list[list[tuple[tuple[int, int], ...]]] = []
     for expected, made in _groups(golden, actual, left, right):
         if len(expected) == 1 == len(made):

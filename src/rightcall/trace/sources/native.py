@@ -66,6 +66,14 @@ def read_line(data: bytes, place: Place) -> Trace:
         TraceError: with line, column or JSON path, every fault of the record, and the nearest valid names.
     """
     jsontext.check_depth(data, place)
+    if b'"events"' in data:
+        try:
+            trace = _decode_whole(data)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            pass  # shorthand, or a fault that is explained below
+        else:
+            if trace.events and all([isinstance(event, Message) or _is_object(event) for event in trace.events]):
+                return trace
     try:
         return _trace(_decode(data), place)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
