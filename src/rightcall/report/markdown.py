@@ -10,7 +10,8 @@ from rightcall.report.explain import Explained, explain, verdict
 from rightcall.report.summary import headline, notes
 
 if TYPE_CHECKING:
-    from rightcall.run.golden import Graded, Shown
+    from rightcall.run.golden import Graded
+    from rightcall.run.tally import Shown
 
 
 def render(graded: Graded) -> str:

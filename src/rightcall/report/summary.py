@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rightcall.run.golden import SHOWN_METRICS
+from rightcall.run.tally import SHOWN_METRICS
 
 if TYPE_CHECKING:
     from rightcall.run.golden import Graded

@@ -15,7 +15,8 @@ from rightcall.report.summary import headline, notes
 
 if TYPE_CHECKING:
     from rightcall.grade.verdict import GoldenResult
-    from rightcall.run.golden import Graded, Shown
+    from rightcall.run.golden import Graded
+    from rightcall.run.tally import Shown
 
 _STYLES = {"PASS": "green", "FAIL": "bold red"}
 

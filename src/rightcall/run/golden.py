@@ -7,12 +7,11 @@ their ids. Nothing reaches an output file before everything was graded.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
-from math import fsum
 from multiprocessing import get_context
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Self
@@ -27,7 +26,7 @@ from rightcall.grade.verdict import GoldenResult
 from rightcall.run.cases import Ready
 from rightcall.run.catalogs import Catalogs
 from rightcall.run.hiding import hidden
-from rightcall.stats.intervals import Estimate, wilson
+from rightcall.run.tally import Shown, Tally
 from rightcall.trace.model import Trace
 from rightcall.trace.sources import files, reading
 from rightcall.trace.sources.dialect import ReadingReport, Skip
@@ -39,107 +38,8 @@ if TYPE_CHECKING:
     from rightcall.trace.sources.dialect import Dialect
 
 _encode = msgspec.json.Encoder().encode
-SHOWN_METRICS = ("jaccard", "argument_accuracy", "order_score", "efficiency", "overall")
 KEPT_RESULTS = 60
 """How many results are kept for a table; of longer runs only the failures are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One result kept whole for showing: with its trace and its case."""
-
-    result: GoldenResult
-    trace: Trace | None
-    case: Case | None
-
-
-@dataclass
-class Tally:
-    """Counts of a run or of a part of it."""
-
-    passed: int = 0
-    failed: int = 0
-    vetoed: int = 0
-    policy_only: int = 0
-    incomplete: int = 0
-    unevaluable: Counter[str] = field(default_factory=Counter)
-    findings: Counter[str] = field(default_factory=Counter)
-    sums: dict[str, list[float]] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
-    reports: dict[str, ReadingReport] = field(default_factory=dict)
-    cases: Counter[str] = field(default_factory=Counter)
-    ids: list[int] = field(default_factory=list)
-
-    def add(self, result: GoldenResult) -> None:
-        """Count one result."""
-        if result.status == "UNEVALUABLE":
-            self.unevaluable[result.reason or "unknown"] += 1
-        elif result.verdict == "PASS":
-            self.passed += 1
-        else:
-            self.failed += 1
-        self.vetoed += result.verdict == "FAIL" and bool(result.vetoes)
-        self.policy_only += result.policy_only
-        self.incomplete += result.completed is False
-        for finding in result.findings:
-            self.findings[finding.kind] += 1
-        for name in SHOWN_METRICS:
-            value = getattr(result.metrics, name)
-            if value is not None:
-                self.sums.setdefault(name, []).append(value)
-
-    def close(self) -> None:
-        """Add up what was collected, before it travels."""
-        self.counts.update({name: len(values) for name, values in self.sums.items()})
-        self.sums = {name: [fsum(values)] for name, values in self.sums.items()}
-
-    def merge(self, other: Tally) -> None:
-        """Add another part's counts."""
-        for name in ("passed", "failed", "vetoed", "policy_only", "incomplete"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("unevaluable", "findings", "counts", "cases"):
-            getattr(self, name).update(getattr(other, name))
-        for name, values in other.sums.items():
-            self.sums.setdefault(name, []).extend(values)
-        for file, report in other.reports.items():
-            self.reports[file] = self.reports[file] + report if file in self.reports else report
-
-    @property
-    def n(self) -> int:
-        """All results."""
-        return self.passed + self.failed + sum(self.unevaluable.values())
-
-    @property
-    def evaluated(self) -> int:
-        """Results with a verdict."""
-        return self.passed + self.failed
-
-    @property
-    def skipped(self) -> int:
-        """Records that were not read."""
-        return sum(report.skipped for report in self.reports.values())
-
-    @property
-    def coverage(self) -> float | None:
-        """Share of what was selected that could be evaluated; skipped records count against it."""
-        total = self.n + self.skipped
-        return self.evaluated / total if total else None
-
-    def pass_rate(self) -> Estimate:
-        """Share of `PASS` among the evaluated, with its interval where every case has one trace."""
-        excluded = sum(self.unevaluable.values()) + self.skipped
-        share = wilson(self.passed, self.evaluated, excluded=excluded)
-        if any(count > 1 for count in self.cases.values()):
-            return msgspec.structs.replace(
-                share, low=None, high=None, method="none",
-                reason="several traces of one case are not independent; their interval needs resampling by case",
-            )  # fmt: skip
-        return share
-
-    def mean(self, metric: str) -> float | None:
-        """Mean of a metric over the results that have it."""
-        count = self.counts[metric]
-        return fsum(self.sums[metric]) / count if count else None
 
 
 @dataclass
