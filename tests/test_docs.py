@@ -175,7 +175,7 @@ def test_a_page_shows_what_happens(page, place, monkeypatch, capfd):
             capfd.readouterr()
             exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
             printed = capfd.readouterr().out
-            said = [line.split("   # ")[1] for line in block.lines if line.startswith("print(") and "   # " in line]
+            said = [line.split("  # ")[1] for line in block.lines if line.startswith("print(") and "  # " in line]
             assert [line for line in said if line not in printed.splitlines()] == []
         for command, shown in runs(block) if block.language == "console" else ():
             check(page, block, *as_made(command, shown), monkeypatch, capfd)

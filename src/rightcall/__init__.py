@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         call,
         grade,
         load_cases,
+        load_policy,
         load_traces,
     )
 
@@ -53,6 +54,7 @@ __all__ = [
     "call",
     "grade",
     "load_cases",
+    "load_policy",
     "load_traces",
 ]
 

@@ -20,6 +20,7 @@ from rightcall.errors import CaseError, ConfigError, NoDataError, Place, Rightca
 from rightcall.grade.golden import Grader, Options
 from rightcall.grade.verdict import Finding, GoldenResult, Metrics
 from rightcall.run.catalogs import Catalogs
+from rightcall.settings.load import load_policy
 from rightcall.trace.model import Call, Message, Result, Tool, Trace, call
 from rightcall.trace.sources.reading import load_traces
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Call", "Case", "CaseError", "ConfigError", "Finding", "GoldenResult", "Message", "Metrics", "NoDataError",
     "Place", "Policy", "Result", "RightcallError", "Tool", "Trace", "TraceError", "call", "grade", "load_cases",
+    "load_policy",
     "load_traces",
 ]  # fmt: skip
 

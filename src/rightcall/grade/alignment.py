@@ -69,9 +69,13 @@ def align(
 def _repeats(actual: Actual, paired: set[int], unpaired: list[int]) -> tuple[set[int], set[int]]:
     """Among unpaired calls: the retries (SPEC §5.3), and the calls identical to an earlier one."""
     names = {actual.names[index] for index in unpaired}
-    same: dict[tuple[str, str, bytes], list[int]] = {}
+    named: dict[str, list[int]] = {}
     for index, name in enumerate(actual.names):
         if name in names:
+            named.setdefault(name, []).append(index)
+    same: dict[tuple[str, str, bytes], list[int]] = {}
+    for indices in named.values():
+        for index in indices if len(indices) > 1 else ():
             same.setdefault(actual.identity(index), []).append(index)
     retries: set[int] = set()
     repeats: set[int] = set()

@@ -46,6 +46,13 @@ class Figures:
         self._expected = [call.tool for g, call in enumerate(golden.calls) if g in pairs or not call.optional]
         self.matched = len(pairs)
         self.surplus = len(aligned.surplus) + len(aligned.repeats)
+        self.jaccard = self._share(self.matched, len(self._expected) + len(self._counted) - self.matched)
+        self.argument_accuracy = self._argument_accuracy()
+        self.efficiency = self._efficiency()
+        applicable = constraints.applicable
+        self.order_score: Share | None = (constraints.satisfied, applicable) if applicable else None
+        accuracy = ZERO if self._expected and not self.matched else self.argument_accuracy
+        self.overall = profiles.weighted((self.jaccard, accuracy, self.order_score, self.efficiency))
 
     def _share(self, part: int, whole: int) -> Share:
         """Part / whole, where both sides empty is 1 and exactly one is 0."""
@@ -67,18 +74,12 @@ class Figures:
         return required - len(self._aligned.missing), required
 
     @property
-    def jaccard(self) -> Share:
-        """Matched / (golden + actual - matched)."""
-        return self._share(self.matched, len(self._expected) + len(self._counted) - self.matched)
-
-    @property
     def jaccard_set(self) -> Share:
         """Common names / all names."""
         expected, counted = set(self._expected), set(self._counted)
         return self._share(len(expected & counted), len(expected | counted))
 
-    @property
-    def argument_accuracy(self) -> Share | None:
+    def _argument_accuracy(self) -> Share | None:
         """Mean score over the pairs whose golden states arguments."""
         calls = self._golden.calls
         stated = [value for g, value in self._scores.items() if calls[g].raw is not None]
@@ -87,12 +88,6 @@ class Figures:
         rest = sum([value for value in stated if value != 1], Fraction(0))
         whole = stated.count(1)
         return whole * rest.denominator + rest.numerator, rest.denominator * len(stated)
-
-    @property
-    def order_score(self) -> Share | None:
-        """Satisfied / applicable constraints."""
-        applicable = self._constraints.applicable
-        return (self._constraints.satisfied, applicable) if applicable else None
 
     @property
     def order_ok(self) -> bool | None:
@@ -109,8 +104,7 @@ class Figures:
             for b in ordered[place + 1 :]
         )
 
-    @property
-    def efficiency(self) -> Share:
+    def _efficiency(self) -> Share:
         """min(1, golden / actual)."""
         if not self._expected and not self._counted:
             return ONE
@@ -123,14 +117,6 @@ class Figures:
         """Whether there is nothing to object to."""
         equal = all([value == 1 for value in self._scores.values()])
         return equal and not self._aligned.missing and not self.surplus and not self._constraints.violations
-
-    @property
-    def overall(self) -> Fraction:
-        """The weighted mean of SPEC §5.7."""
-        accuracy = self.argument_accuracy
-        if self._expected and not self.matched:
-            accuracy = ZERO
-        return profiles.weighted((self.jaccard, accuracy, self.order_score, self.efficiency))
 
     def metrics(self, overall: Fraction, *, vetoed: bool) -> Metrics:
         """The figures as shown."""

@@ -199,7 +199,7 @@ def _certain(
     calls = [golden.calls[index] for index in expected]
     if _may_use_defaults(golden, actual):
         return (), expected, made
-    if len(expected) + len(made) < 6 or not all(c.literal and c.raw is not None and not c.optional for c in calls):
+    if not all(c.literal and c.raw is not None and not c.optional for c in calls):
         return (), expected, made
     by_key: dict[bytes, tuple[list[int], list[int]]] = {}
     for index in expected:
