@@ -254,7 +254,7 @@ def _batches(plan: Plan, bench: Bench, graded: Graded, progress: Callable[[int],
     try:
         for path in plan.traces:
             opened = reading.open_traces(path, plan.dialect)
-            if not opened.is_lines:
+            if not opened.can_be_cut:
                 graded.trace_files.append((str(path), _sha256_of(path)))
                 yield from _document(opened, bench, progress)
                 continue

@@ -66,12 +66,16 @@ class Result(_Frozen, frozen=True, kw_only=True, rename={"content_json": "conten
 
 
 class Message(_Frozen, frozen=True, kw_only=True, tag_field="type", tag="message", gc=False):
-    """Something said. `text` is `None` where the message had no text (for example only tool calls)."""
+    """Something said. `text` is `None` where the message had no text (for example only tool calls).
+
+    `agent` names who spoke, where a run has several agents.
+    """
 
     role: Role
     text: str | None = None
     at: str | None = None
     turn: int | None = None
+    agent: str | None = None
 
 
 class Call(
@@ -81,7 +85,8 @@ class Call(
 
     `turn` numbers the assistant message that the call belongs to; calls of one turn are parallel. A call without a
     `turn` is a turn of its own. `by` is `agent` for the calls that are graded; calls by a simulated user or by the
-    provider are kept and marked. `result` is `None` where none was recorded.
+    provider are kept and marked. `result` is `None` where none was recorded. `agent` names which agent of a run
+    decided, where there are several.
     """
 
     tool: str
@@ -93,6 +98,7 @@ class Call(
     by: CalledBy = "agent"
     result: Result | None = None
     started_at: str | None = None
+    agent: str | None = None
 
     @property
     def arguments(self) -> dict[str, Any] | None:
@@ -131,12 +137,28 @@ class TraceFinding(_Frozen, frozen=True, kw_only=True):
     path: str | None = None
 
 
+class Label(_Frozen, frozen=True, kw_only=True):
+    """What somebody or something has said about a trace elsewhere, and an export carries: feedback, an annotation.
+
+    `by` says who, `kind` what that is, `at` when. `target` names the call or span that it is about (`None`: the whole
+    trace). A label is never a verdict of rightcall.
+    """
+
+    name: str
+    value: Any = None
+    comment: str | None = None
+    by: str | None = None
+    kind: Literal["person", "code", "judge", "unknown"] = "unknown"
+    at: str | None = None
+    target: str | None = None
+
+
 class Trace(_Frozen, frozen=True, kw_only=True, rename={"tools_json": "tools"}):
     """One recorded run of an agent.
 
     `events` holds messages and calls in the order in which they were made. `tools_json` is the catalog of the run as
     recorded (absent = not known). `completed` is `None` where it is not known. `findings` lists what was odd about
-    the recording.
+    the recording, `labels` what others have said about the run.
     """
 
     id: str
@@ -149,6 +171,7 @@ class Trace(_Frozen, frozen=True, kw_only=True, rename={"tools_json": "tools"}):
     events: tuple[Event, ...] = ()
     completed: bool | None = None
     findings: tuple[TraceFinding, ...] = ()
+    labels: tuple[Label, ...] = ()
     metadata: dict[str, Any] = {}
 
     @property

@@ -12,11 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from rightcall.errors import Place
     from rightcall.trace.jsontext import JsonValue
     from rightcall.trace.model import Trace
+
+    Record = tuple[JsonValue, Place]
+    """One decoded record and where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Dialect:
         detect: whether a decoded record (one JSONL line, one element of a list, or a whole document) is of this
             dialect. It must be sure: a wrong yes is worse than a no.
         traces: reads one record.
+        grouped: reads all records of a file (or of several files given together) at once, for a dialect whose traces
+            are spread over records, such as spans. `traces` then reads the file of a single record.
         whole_list: the dialect's record may itself be a list (a bare list of messages), so that a top-level list
             must be offered whole before it is taken apart.
     """
@@ -47,6 +53,22 @@ class Dialect:
     detect: Callable[[JsonValue], bool]
     traces: Callable[[JsonValue, Place], Iterator[Trace | Skip]]
     whole_list: bool = False
+    grouped: Callable[[Iterable[Record]], Iterator[tuple[Trace | Skip, Place]]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A file that is neither JSON Lines nor a JSON document, and holds records all the same.
+
+    Attributes:
+        name: what it is called.
+        opens: whether a file is one, by its first bytes and its name. It must be sure.
+        records: its records, decoded, with their places.
+    """
+
+    name: str
+    opens: Callable[[bytes, str], bool]
+    records: Callable[[Path], Iterator[Record]]
 
 
 @dataclass

@@ -109,7 +109,7 @@ def _trace(line: Line, place: Place) -> Trace:
     return Trace(
         id=line.id, case_id=line.case_id, trial=line.trial, request=line.request, context=line.context,
         agent=line.agent, tools_json=line.tools_json, events=events, completed=line.completed,
-        findings=line.findings, metadata=line.metadata,
+        findings=line.findings, labels=line.labels, metadata=line.metadata,
     )  # fmt: skip
 
 

@@ -10,26 +10,37 @@ from rightcall.errors import NoDataError, Place
 from rightcall.trace import jsontext
 from rightcall.trace.model import Trace
 from rightcall.trace.sources import files, native, registry
-from rightcall.trace.sources.dialect import Dialect, ReadingReport, Skip
+from rightcall.trace.sources.containers import container_of
+from rightcall.trace.sources.dialect import Container, Dialect, ReadingReport, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rightcall.trace.jsontext import JsonValue
+    from rightcall.trace.sources.dialect import Record
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a file is, before it is read: its dialect, and its document where it is not JSON Lines."""
+    """What a file is, before it is read.
+
+    `document` is its value where it is one JSON document, `container` what it is packed as; otherwise it is JSON Lines.
+    """
 
     path: Path
     dialect: Dialect
     document: JsonValue = None
     is_lines: bool = True
+    container: Container | None = None
+
+    @property
+    def can_be_cut(self) -> bool:
+        """Whether blocks of lines can be read on their own, by several processes."""
+        return self.is_lines and self.container is None and self.dialect.grouped is None
 
 
 def open_traces(path: str | Path, dialect: str = "auto") -> Opened:
-    """Look at the head of a file and settle its dialect and whether it is JSON Lines.
+    """Look at the head of a file and settle its dialect and how its records are packed.
 
     Raises:
         TraceError: missing, damaged, not JSON, of no known dialect or of two.
@@ -37,6 +48,14 @@ def open_traces(path: str | Path, dialect: str = "auto") -> Opened:
     """
     where = Path(path)
     wanted = None if dialect == "auto" else registry.by_name(dialect)
+    with files.open_bytes(where) as stream:
+        start = stream.read(4096)
+    container = container_of(start, where.name)
+    if container is not None:
+        first_record = next(container.records(where), None)
+        if first_record is None:
+            raise files.is_empty(where)
+        return Opened(where, wanted or registry.detect(*first_record), is_lines=False, container=container)
     with files.open_bytes(where) as stream:
         head = next(files.blocks(stream, where), None)
     first = next(files.lines(head), None) if head else None
@@ -84,12 +103,50 @@ def read(opened: Opened, report: ReadingReport | None = None) -> Iterator[Trace]
 
 def items(opened: Opened) -> Iterator[tuple[Trace | Skip, Place]]:
     """Every trace and every skip of a file with the place of its record, in order."""
-    if not opened.is_lines:
-        yield from _document(opened)
-        return
-    with files.open_bytes(opened.path) as stream:
-        for block in files.blocks(stream, opened.path):
-            yield from read_block(block, str(opened.path), opened.dialect)
+    yield from items_of([opened])
+
+
+def items_of(opened: list[Opened]) -> Iterator[tuple[Trace | Skip, Place]]:
+    """The same for several files; those of one dialect whose traces are spread over records are read together."""
+    done: set[int] = set()
+    for place, one in enumerate(opened):
+        if place in done:
+            continue
+        if one.dialect.grouped is not None:
+            together = [index for index, other in enumerate(opened) if other.dialect is one.dialect]
+            done.update(together)
+            yield from one.dialect.grouped(record for index in together for record in records(opened[index]))
+        elif one.can_be_cut:
+            with files.open_bytes(one.path) as stream:
+                for block in files.blocks(stream, one.path):
+                    yield from read_block(block, str(one.path), one.dialect)
+        else:
+            for value, where in records(one):
+                for item in one.dialect.traces(value, where):
+                    yield item, where
+
+
+def records(opened: Opened) -> Iterator[Record]:
+    """The decoded records of a file with their places.
+
+    Raises:
+        TraceError: a line that is not JSON.
+    """
+    file = str(opened.path)
+    if opened.container is not None:
+        yield from opened.container.records(opened.path)
+    elif opened.is_lines:
+        with files.open_bytes(opened.path) as stream:
+            for block in files.blocks(stream, opened.path):
+                for number, line in files.lines(block):
+                    yield jsontext.decode(line, Place(file, number)), Place(file, number)
+    else:
+        value = opened.document
+        whole = not isinstance(value, list) or (opened.dialect.whole_list and opened.dialect.detect(value))
+        rows = (
+            [(value, Place(file))] if whole else [(v, Place(file, None, None, f"$[{i}]")) for i, v in enumerate(value)]
+        )
+        yield from rows
 
 
 def read_block(block: files.Block, file: str, dialect: Dialect) -> Iterator[tuple[Trace | Skip, Place]]:
@@ -103,22 +160,11 @@ def read_block(block: files.Block, file: str, dialect: Dialect) -> Iterator[tupl
                 yield item, place
 
 
-def _document(opened: Opened) -> Iterator[tuple[Trace | Skip, Place]]:
-    value, file = opened.document, str(opened.path)
-    whole = not isinstance(value, list) or (opened.dialect.whole_list and opened.dialect.detect(value))
-    rows = (
-        [(value, Place(file))] if whole else [(row, Place(file, None, None, f"$[{i}]")) for i, row in enumerate(value)]
-    )
-    for row, place in rows:
-        for item in opened.dialect.traces(row, place):
-            yield item, place
-
-
 def load_traces(path: str | Path, dialect: str = "auto") -> list[Trace]:
     """Read every trace of a file into a list.
 
     Args:
-        path: JSON Lines, a JSON document, or either packed as `.gz` or `.zst`.
+        path: JSON Lines, a JSON document, either packed as `.gz` or `.zst`, or a container.
         dialect: `auto`, or the name of a reader.
 
     Raises:

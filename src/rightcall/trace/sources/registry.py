@@ -6,13 +6,26 @@ from typing import TYPE_CHECKING
 
 from rightcall.errors import ConfigError, Place, TraceError
 from rightcall.trace.explain import nearest
-from rightcall.trace.sources import native, openai_chat, tau, tau2
+from rightcall.trace.sources import (
+    native,
+    openai_chat,
+    tau,
+    tau2,
+)
 
 if TYPE_CHECKING:
     from rightcall.trace.jsontext import JsonValue
     from rightcall.trace.sources.dialect import Dialect
 
-DIALECTS: dict[str, Dialect] = {module.DIALECT.name: module.DIALECT for module in (native, openai_chat, tau, tau2)}
+DIALECTS: dict[str, Dialect] = {
+    module.DIALECT.name: module.DIALECT
+    for module in (
+        native,
+        openai_chat,
+        tau,
+        tau2,
+    )
+}
 
 
 def by_name(name: str) -> Dialect:
