@@ -21,6 +21,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+import rightcall
 from rightcall.case import checks, matchers
 from rightcall.case.golden import compile_case
 from rightcall.case.matchers import MATCHER_NAMES, compile_value
@@ -40,7 +41,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 LINKED = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "examples").rglob("*.md"))]
-COMMANDS = ("demo", "golden", "lint", "schema")
+COMMANDS = ("demo", "init", "inspect", "import", "golden", "lint", "schema")
 WRONG_ON_PURPOSE = ("wrong.toml",)
 WAITING = 4
 """The exit code of a review that waits for a person: ranked, and given by no command yet."""
@@ -236,7 +237,7 @@ def constants(pattern: str, *folders: str) -> set[str]:
 
 def error_codes() -> set[str]:
     """Every code that something can raise or report: those that are written out, and those of the classes in use."""
-    unused, used = set(), constants(r"(?:TRACE|CASE|CONFIG|RUN|NO)_[A-Z_]+")
+    unused, used = set(), constants(r"(?:TRACE|CASE|CONFIG|RUN|NO)_[A-Z_]+|CLOCK_SKEW|ORDER_AMBIGUOUS")
     sources = [file.read_text("utf-8") for file in (ROOT / "src").rglob("*.py") if file.name != "errors.py"]
     for node in ast.parse((ROOT / "src/rightcall/errors.py").read_text("utf-8")).body:
         if isinstance(node, ast.ClassDef) and not any(re.search(rf"\b{node.name}\(", text) for text in sources):
@@ -278,7 +279,7 @@ SUBJECTS = {
     "setting": ("configuration.md", setting_keys()),
     "exit code": ("exit-codes.md", {str(code) for code in {*RANK, 130} - {WAITING}}),
     "error code": ("errors.md", error_codes()),
-    "function": ("python-api.md", {"load_traces", "load_cases", "grade", "call"}),
+    "function": ("python-api.md", {name for name in rightcall.__all__ if name.islower()}),
 }
 
 

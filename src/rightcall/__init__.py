@@ -59,11 +59,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    if name not in __all__:
-        raise AttributeError(f"module 'rightcall' has no attribute {name!r}")
-    return globals().setdefault(name, api_function(name))
+if not TYPE_CHECKING:  # a type checker would take any name for one that this gives
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name on first use."""
+        if name not in __all__:
+            raise AttributeError(f"module 'rightcall' has no attribute {name!r}")
+        return globals().setdefault(name, api_function(name))
 
 
 def api_function(name: str) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from rightcall.case.case import Case
@@ -69,7 +70,7 @@ def grade(
     """
     options = Options(
         profile=profile,
-        min_overall=min_overall if isinstance(min_overall, Fraction) else Fraction(Decimal(repr(min_overall))),
+        min_overall=_exact(min_overall),
         retries_are_free=_choice("retries", retries, "free", "surplus"),
         surplus_reads_are_free=_choice("surplus_reads", surplus_reads, "free", "charged"),
     )
@@ -77,6 +78,15 @@ def grade(
     catalog, conflict = catalogs.of(trace, case)
     grader = Grader(case, policy=policy, options=options, aliases=aliases)
     return grader.grade(trace, catalog, conflict=conflict)
+
+
+def _exact(number: float | Fraction) -> Fraction:
+    """The number as it is written: `0.1` is a tenth."""
+    if isinstance(number, Fraction):
+        return number
+    if not isfinite(number):
+        raise ConfigError("min_overall must be from 0 to 1")
+    return Fraction(Decimal(repr(number)))
 
 
 def _choice(name: str, value: str, free: str, charged: str) -> bool:

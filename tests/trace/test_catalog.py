@@ -1,13 +1,17 @@
 """Catalogs in every shape in which they are written."""
 
+import json
+
 import pytest
 
+from rightcall.case.load import load_tools
 from rightcall.errors import ConfigError, Place
 from rightcall.trace.catalog import Catalog, parse_tools
 from rightcall.trace.model import Tool
 
 PLACE = Place("tools.json")
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+SHOUTED = {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}, "required": ["city"]}
 HINTS = {"title": "Weather", "readOnlyHint": True, "openWorldHint": False}
 EXPECTED = Tool(name="weather", description="Look it up.", parameters=SCHEMA)
 
@@ -26,8 +30,15 @@ def refusal(value):
         {"type": "function", "name": "weather", "description": "Look it up.", "parameters": SCHEMA, "strict": True},
         {"name": "weather", "description": "Look it up.", "input_schema": SCHEMA},
         {"name": "weather", "description": "Look it up.", "inputSchema": SCHEMA},
+        {"functionDeclarations": [{"name": "weather", "description": "Look it up.", "parameters": SHOUTED}]},
+        {
+            "function_declarations": [
+                {"name": "weather", "description": "Look it up.", "parameters_json_schema": SCHEMA}
+            ]
+        },
+        {"toolSpec": {"name": "weather", "description": "Look it up.", "inputSchema": {"json": SCHEMA}}},
     ],
-    ids=["native", "openai nested", "openai flat", "anthropic", "mcp"],
+    ids=["native", "openai nested", "openai flat", "anthropic", "mcp", "gemini", "gemini, snake case", "bedrock"],
 )
 def test_every_shape_of_a_tool_reads_alike(entry):
     assert parse_tools([entry], PLACE) == (EXPECTED,)
@@ -38,6 +49,60 @@ def test_an_mcp_list_is_taken_with_or_without_its_envelope(wrap):
     entry = {"name": "weather", "description": "Look it up.", "inputSchema": SCHEMA, "annotations": HINTS}
     (tool,) = parse_tools(wrap([entry]), PLACE)
     assert tool.annotations == HINTS
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        lambda tools: {"result": {"tools": tools}},
+        lambda tools: {"tools": tools},
+        lambda tools: {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools, "nextCursor": "x"}},
+    ],
+)
+def test_the_pages_of_an_mcp_list_are_one_catalog(page):
+    pages = [page([{"name": "a"}, {"name": "b"}]), page([]), page([{"name": "c"}])]
+    assert [tool.name for tool in parse_tools(pages, PLACE)] == ["a", "b", "c"]
+    with pytest.raises(ConfigError, match="defined twice"):
+        parse_tools([*pages, page([{"name": "a"}])], PLACE)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"functionDeclarations": [{"name": "a"}]},
+        {"toolConfig": {"tools": [{"toolSpec": {"name": "a"}}]}},
+        {"tools": [{"functionDeclarations": [{"name": "a"}]}]},
+        {"tools/list": {"result": {"tools": [{"name": "a"}]}}},
+    ],
+)
+def test_a_request_or_a_recording_may_be_given_as_it_is(value):
+    assert [tool.name for tool in parse_tools(value, PLACE)] == ["a"]
+
+
+def test_a_tool_may_be_named_like_an_envelope():
+    assert [tool.name for tool in parse_tools([{"name": "result"}, {"name": "tools", "tools": [1]}], PLACE)] == [
+        "result",
+        "tools",
+    ]
+
+
+def test_the_real_mcp_servers(shared_data):
+    tools = [tool for path in sorted((shared_data / "data/mcp_tools").glob("*.json")) for tool in load_tools(path)]
+    hints = [tool.annotations or {} for tool in tools]
+    assert (len(tools), sum(tool.annotations is None for tool in tools)) == (61, 0)
+    assert sum(hint.get("destructiveHint") is True for hint in hints) == 24
+    assert sum(hint.get("readOnlyHint") is True for hint in hints) == 29
+    Catalog(tuple({tool.name: tool for tool in tools}.values()), PLACE)
+
+
+def test_the_real_tools_of_agentdojo(shared_data):
+    suites = json.loads((shared_data / "data/agentdojo/tools_v1.2.2.json").read_bytes())
+    assert {name: len(parse_tools(tools, PLACE)) for name, tools in suites.items()} == {
+        "workspace": 24,
+        "travel": 28,
+        "banking": 11,
+        "slack": 11,
+    }
 
 
 def test_what_is_not_recorded_is_null_and_not_empty():

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from rightcall.trace.jsontext import JsonValue
     from rightcall.trace.sources.dialect import Skip
 
-_MARKS = (b'"ground_truth"', b'"traj"', b'"simulations"', b'"evaluation_criteria"')
+_MARKS = (
+    b'"ground_truth"', b'"traj"', b'"simulations"', b'"evaluation_criteria"', b'"outputs"', b'"eval_cases"',
+    b'"evalCases"', b'"eval_id"', b'"evalId"', b'"expected_tool_use"', b'"question"', b'"answers"', b'"expected_tools"',
+    b'"expectedTools"',
+)  # fmt: skip
 
 
 def foreign_cases(
@@ -29,7 +33,7 @@ def foreign_cases(
         file: its name, for places.
         parameters: tool name -> parameter names in order, for calls that are written with positional arguments.
     """
-    if file.endswith((".toml", ".yaml", ".yml")) or not any(mark in data for mark in _MARKS):
+    if file.endswith((".csv", ".toml", ".yaml", ".yml")) or not any(mark in data for mark in _MARKS):
         return None
     try:
         records = list(_records(data, file))

@@ -202,7 +202,7 @@ def _across(compiled: Sequence[_Compiled]) -> Iterator[Lint]:
         case = one.case
         other = ids.setdefault(case.id, one)
         if other is not one:
-            if jsontext.encode(other.case) != jsontext.encode(case):
+            if one.place.file != other.place.file or jsontext.encode(other.case) != jsontext.encode(case):
                 hint = "give each case an id of its own"
                 message = f"this id stands twice{_also(other)}"
                 yield Lint("error", "CASE_DUPLICATE_ID", one.place, case.id, message, hint)

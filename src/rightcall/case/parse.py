@@ -1,4 +1,4 @@
-"""Cases from text: JSON Lines, JSON, TOML or YAML, all through one door.
+"""Cases from text: JSON Lines, JSON, TOML, YAML or CSV, all through one door.
 
 TOML and YAML are turned into JSON values and read by the same decoder as JSON Lines, so that a case means the same in
 each. YAML is the safe subset of YAML 1.2: no tags, no anchors, no duplicate keys (`no` is a text).
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rightcall.case.case import Case
+from rightcall.case.sources.csv_cases import csv_cases
 from rightcall.errors import CaseError, Place, RightcallError, TraceError
 from rightcall.trace import jsontext
 from rightcall.trace.explain import explain
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rightcall.trace.jsontext import JsonValue
 
 _decode = msgspec.json.Decoder(Case).decode
-SUFFIXES = (".jsonl", ".json", ".toml", ".yaml", ".yml")
+SUFFIXES = (".jsonl", ".json", ".toml", ".yaml", ".yml", ".csv")
 
 
 def read_case(data: bytes, place: Place, source: str = "") -> Case:
@@ -83,8 +84,15 @@ def parse_cases(data: bytes, file: str) -> Iterator[tuple[Case, Place]]:
         yield from _toml(data, file)
     elif suffix in (".yaml", ".yml"):
         yield from _yaml(data, file)
+    elif suffix == ".csv":
+        yield from csv_cases(data, file)
     elif suffix == ".json":
         yield from _documents(_json(data, file), file)
+    elif suffix and suffix not in SUFFIXES:
+        raise CaseError(
+            f"cases are not read from `{suffix}`", place=Place(file),
+            hint=f"name it {', '.join(SUFFIXES)}",
+        )  # fmt: skip
     else:
         for number, line in enumerate(data.split(b"\n"), 1):
             if line.strip():
@@ -105,10 +113,8 @@ def _toml(data: bytes, file: str) -> Iterator[tuple[Case, Place]]:
     try:
         value = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        line, column = (int(found[1]), int(found[2])) if found else (None, None)
-        reason = re.sub(r" \(at .*\)$", "", str(error))
-        raise CaseError(f"not valid TOML: {reason}", place=Place(file, line, column)) from None
+        reason, place = toml_fault(error, text, file)
+        raise CaseError(f"not valid TOML: {reason}", place=place) from None
     except RecursionError:
         raise CaseError("nested too deep", place=Place(file), code="TRACE_TOO_DEEP") from None
     if not value:
@@ -116,6 +122,15 @@ def _toml(data: bytes, file: str) -> Iterator[tuple[Case, Place]]:
     if isinstance(value.get("case"), list) and len(value) == 1:
         value = value["case"]
     yield from _documents(value, file, text)
+
+
+def toml_fault(error: tomllib.TOMLDecodeError, text: str, file: str) -> tuple[str, Place]:
+    """What is wrong with a TOML text, and where: the reader names no line for what it meets at the end."""
+    reason, _, where = str(error).partition(" (at ")
+    found = re.match(r"line (\d+), column (\d+)", where)
+    if found:
+        return reason, Place(file, int(found[1]), int(found[2]))
+    return reason, Place(file, text.rstrip().count("\n") + 1)
 
 
 def _text(data: bytes, file: str) -> str:

@@ -6,9 +6,9 @@ it says `veto = false`; any other vetoes only if it says `veto = true`.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 Severity = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW", "NONE"]
 SEVERITIES: tuple[Severity, ...] = ("NONE", "LOW", "MEDIUM", "HIGH", "CRITICAL")
@@ -59,7 +59,7 @@ class MaxCalls(Rule, frozen=True, kw_only=True):
     """At most `count` calls of `tool` in one trace."""
 
     tool: str
-    count: int
+    count: Annotated[int, Meta(ge=0)]
     severity: Severity = "MEDIUM"
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from rightcall.run.golden import Graded
 
 FOLDER = "rightcall-demo"
@@ -25,14 +27,15 @@ def demo(
 ) -> int:
     """Grade three small suites of recorded traces, and say what was found. Always leaves with 0."""
     started = time.monotonic()
-    from rich.console import Console
+    from rightcall.cli.screen import screen
 
-    console = Console(no_color=no_color or None, highlight=False)
+    console = screen(no_color=no_color)
     home = _copy(folder)
     for suite in SUITES:
-        _one(console, home / suite, folder)
+        _one(console, home / suite)
     seconds = time.monotonic() - started
-    console.print(f"\nEverything is in {folder}/ to look at and change.   {seconds:.1f} s", markup=False)
+    where = f"Everything is in {folder}/ to look at and change." if home == folder else f"The suites are in {home}/."
+    console.print(f"\n{where}   {seconds:.1f} s", markup=False)
     return 0
 
 
@@ -58,18 +61,18 @@ def _copy(folder: Path) -> Path:
     return folder
 
 
-def _one(console: object, suite: Path, folder: Path) -> None:
+def _one(console: Console, suite: Path) -> None:
+    from rightcall.report import plain
     from rightcall.run.golden import run
     from rightcall.run.prepare import prepare
     from rightcall.settings.load import load_settings
 
     loaded = load_settings(suite / "rightcall.toml", {}, {})
     with run(prepare(loaded)) as graded:
-        say = console.print  # type: ignore[attr-defined]
-        say(f"\n[bold]{suite.name}[/bold]")
+        console.print(f"\n{suite.name}", markup=False, style="bold")
         for line in _findings(graded):
-            say(f"  {line}", markup=False)
-        say(f"  rightcall golden -c {folder}/{suite.name}/rightcall.toml", markup=False, style="dim")
+            console.print(f"  {plain.visible(line)}", markup=False)
+        console.print(f"  rightcall golden -c {suite}/rightcall.toml", markup=False, style="dim")
 
 
 def _findings(graded: Graded) -> list[str]:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rightcall.errors import RightcallError
+from rightcall.errors import Place, RightcallError, RunError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cyclopts import App
 
 RANK = (2, 1, 5, 4, 3, 0)
@@ -36,16 +39,50 @@ def guarded(app: App, tokens: list[str] | None = None) -> int:
     except CycloptsError as error:
         return _say(f"{' '.join(str(error).split())} (see rightcall --help)", 2)
     except RightcallError as error:
-        return _say(str(error), error.exit_code)
+        return _say_error(error)
     except KeyboardInterrupt:
         return _say("interrupted; nothing was written", 130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_stdout()
         return 0
+    except SystemExit:  # how rich leaves when nobody reads the help to its end; no command of ours leaves this way
+        return 0
+    except OSError as error:  # a full disk under stdout, a folder that must not be read
+        _close_stdout()
+        place = Place(str(error.filename)) if error.filename else Place()
+        return _say_error(RunError(error.strerror or str(error), place=place))
     return code if isinstance(code, int) else 0
 
 
+@contextmanager
+def unread_output() -> Iterator[None]:
+    """Print what may not be read to its end (`… | head`): the verdict and its exit code stand all the same."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+
+
+def _close_stdout() -> None:
+    """What is still to be written would fail again when the interpreter ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say_error(error: RightcallError) -> int:
+    """One line without secrets; those of the suite's own patterns were hidden where the suite is known."""
+    from rightcall.run.hiding import hidden_error
+    from rightcall.trace.redact import Redactor, load_key
+
+    return _say(str(hidden_error(error, Redactor(key=load_key(os.environ, None)))), error.exit_code)
+
+
 def _say(text: str, code: int) -> int:
-    print(f"rightcall: {text}", file=sys.stderr)
+    from rightcall.report.plain import visible
+
+    print(f"rightcall: {visible(text)}", file=sys.stderr)
     print(f"exit {code}", file=sys.stderr)
     return code

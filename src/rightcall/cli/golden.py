@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
+from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
     from rightcall.run.plan import Plan
     from rightcall.settings.load import Loaded
 
-Flag = Parameter(negative="")
+Listed = Parameter(negative="", show_default=False)
+
+Flag = Parameter(negative="", show_default=False)
 
 
 def golden(
@@ -22,7 +26,7 @@ def golden(
         tuple[str, ...], Parameter(help="Trace files, folders or quoted patterns; .gz and .zst too.", negative="")
     ] = (),
     *,
-    cases: Annotated[tuple[str, ...], Parameter(help="Case files, folders or quoted patterns.", negative="")] = (),
+    cases: Annotated[tuple[str, ...], Listed, Parameter(help="Case files, folders or quoted patterns.")] = (),
     tools: Annotated[str | None, Parameter(help="Catalog: the tools that the agent could see.")] = None,
     policy: Annotated[Path | None, Parameter(help="Policy file, in place of the suite's.")] = None,
     profile: Annotated[str | None, Parameter(help="balanced, strict, article, or a compatibility profile.")] = None,
@@ -48,6 +52,7 @@ def golden(
     point. Leaves with 0 if all passed, 1 if one failed, 2 for a wrong command or file, 3 if too little could be
     judged, 5 if there was nothing to grade.
     """
+    from rightcall.cli.exits import unread_output
     from rightcall.report.write import writer_for
 
     flags = _given(
@@ -61,10 +66,11 @@ def golden(
     for path in out:
         writer_for(path)
     plan, loaded = _plan(config, flags, policy, only=trace, limit=limit, strict=strict)
+    _spare_inputs(out, plan)
     with _graded(plan, quiet=quiet or json) as graded:
-        for path in out:
-            _write(path, graded)
-        _show(graded, json=json, quiet=quiet, no_color=no_color, full=trace is not None)
+        _write(out, graded)
+        with unread_output():
+            _show(graded, json=json, quiet=quiet, no_color=no_color, full=trace is not None)
         return _leave(graded, loaded, exit_zero=exit_zero)
 
 
@@ -105,18 +111,29 @@ def _show(graded: Graded, *, json: bool, quiet: bool, no_color: bool, full: bool
         write_json(graded, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     elif not quiet:
-        from rich.console import Console
-
+        from rightcall.cli.screen import screen
         from rightcall.report.terminal import print_run
 
-        print_run(Console(no_color=no_color or None, highlight=False, soft_wrap=False), graded, full=full)
+        print_run(screen(no_color=no_color), graded, full=full)
 
 
-def _write(path: Path, graded: Graded) -> None:
+def _spare_inputs(out: tuple[Path, ...], plan: Plan) -> None:
+    """Refuse to write over a file that is read."""
+    from rightcall.errors import ConfigError, Place
+
+    read = {path.resolve() for path in plan.traces} | {Path(file).resolve() for file, _ in plan.cases.files}
+    for path in out:
+        if path.resolve() in read:
+            raise ConfigError(f"`{path}` is one of the files to read", place=Place("--out"), hint="name another file")
+
+
+def _write(out: tuple[Path, ...], graded: Graded) -> None:
+    """Write every file, and give none its name before all are complete."""
     from rightcall.report.write import whole_file, writer_for
 
-    with whole_file(path) as stream:
-        writer_for(path)(graded, stream)
+    with ExitStack() as files:
+        for path in out:
+            writer_for(path)(graded, files.enter_context(whole_file(path)))
 
 
 def _leave(graded: Graded, loaded: Loaded, *, exit_zero: bool) -> int:
@@ -131,7 +148,7 @@ def _leave(graded: Graded, loaded: Loaded, *, exit_zero: bool) -> int:
     if coverage is not None and coverage < loaded.settings.limits.coverage:
         need = loaded.settings.limits.coverage
         causes.append(
-            (3, f"only {tally.evaluated} of {tally.n + tally.skipped} could be judged ({coverage:.3f} < {need})")
+            (3, f"only {tally.evaluated} of {tally.n + tally.skipped} could be judged ({_below(coverage)} < {need})")
         )
     code = worst([code for code, _ in causes])
     said = "; ".join(text for _, text in causes) or "all passed"
@@ -141,6 +158,11 @@ def _leave(graded: Graded, loaded: Loaded, *, exit_zero: bool) -> int:
     return shown
 
 
+def _below(share: float) -> str:
+    """A share that is too small, with three decimals that never look like enough."""
+    return f"{floor(share * 1000) / 1000:.3f}"
+
+
 def _record(trace_id: str, config: Path | None, flags: dict[str, Any], out: tuple[Path, ...]) -> int:
     """`--record`: write a case from a trace that a person accepts."""
     from rightcall.run.recording import record_case
@@ -148,4 +170,6 @@ def _record(trace_id: str, config: Path | None, flags: dict[str, Any], out: tupl
     text = record_case(trace_id, config, os.environ, flags, [str(path) for path in out])
     if not out:
         sys.stdout.write(text)
+    for path in out:
+        print(f"wrote {path}: read it before you trust it", file=sys.stderr)
     return 0

@@ -9,9 +9,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+Listed = Parameter(negative="", show_default=False)
+
 
 def lint(
-    cases: Annotated[tuple[str, ...], Parameter(help="Case files, folders or quoted patterns.", negative="")] = (),
+    cases: Annotated[tuple[str, ...], Listed, Parameter(help="Case files, folders or quoted patterns.")] = (),
     *,
     tools: Annotated[str | None, Parameter(help="Catalog: the tools that the agent could see.")] = None,
     policy: Annotated[Path | None, Parameter(help="Policy file, in place of the suite's.")] = None,
@@ -24,6 +26,8 @@ def lint(
     Leaves with 0 if nothing is wrong (warnings do not count without --strict), 1 if something is, 2 for a file that
     cannot be read.
     """
+    from rightcall.cli.exits import unread_output
+    from rightcall.report.plain import visible
     from rightcall.report.summary import counted
     from rightcall.run.linting import lint_suite
 
@@ -31,13 +35,12 @@ def lint(
     number, found = lint_suite(config, os.environ, flags, policy)
     errors = sum(item.severity == "error" for item in found)
     warnings = len(found) - errors
-    if json:
-        _print_json(number, found)
-    else:
-        for item in found:
-            where = f"{item.place}: " if str(item.place) else ""
-            hint = f"; {item.hint}" if item.hint else ""
-            print(f"{where}{item.severity}: {item.message}{hint} [{item.code}]")
+    with unread_output():
+        if json:
+            _print_json(number, found)
+        else:
+            for item in found:
+                print(visible(str(item)))
     bad = errors + (warnings if strict else 0)
     said = f"{counted(number, 'case')} · {counted(errors, 'error')}, {counted(warnings, 'warning')}"
     print(f"lint · {said} · exit {int(bad > 0)}", file=sys.stderr)

@@ -14,11 +14,33 @@ app = App(
     help="Did the AI agent make the right tool calls, and how far can that answer be trusted?",
     version=__version__,
     help_on_error=False,
+    suppress_keyboard_interrupt=False,  # `guarded` says what became of the run
 )
-app.command("rightcall.cli.demo:demo", name="demo")
-app.command("rightcall.cli.golden:golden", name="golden")
-app.command("rightcall.cli.lint:lint", name="lint")
-app.command("rightcall.cli.schema:schema", name="schema")
+# The first paragraph is what `rightcall --help` lists; a verb's module is only loaded when the verb is used.
+VERBS = {
+    "demo:demo": "Grade three invented suites, here and now. Always leaves with 0.",
+    "starting:init": """Write a first suite from your own traces.
+
+Writes rightcall.toml, a catalog, guessed tool classes, goldens from accepted traces and a CI workflow. Nothing that
+exists is overwritten.""",
+    "inspecting:inspect": "Show what an export holds, which tools it uses, and what cannot be judged and why.",
+    "importing:import_": """Convert recorded traces of any dialect to rightcall's own format, and say what was lost.
+
+Secrets are redacted with this project's key, so that equal secrets stay equal; `golden` compares redacted traces with
+cases redacted by the same key.""",
+    "lint:lint": """Check cases, catalog and policy against each other.
+
+Leaves with 0 if nothing is wrong (warnings do not count without --strict), 1 if something is, 2 for a file that cannot
+be read.""",
+    "golden:golden": """Grade recorded traces against golden traces, by code alone: no judge, no key, no network.
+
+Prints a table, then every failure with its aligned call diff, the veto in words and the reason for every lost point.
+Leaves with 0 if all passed, 1 if one failed, 2 for a wrong command or file, 3 if too little could be judged, 5 if there
+was nothing to grade.""",
+    "schema:schema": "Print the JSON Schema of a file that rightcall reads or writes.",
+}
+for _target, _help in VERBS.items():
+    app.command(f"rightcall.cli.{_target}", name=_target.split(":")[1].rstrip("_"), help=_help)
 
 
 def main() -> None:

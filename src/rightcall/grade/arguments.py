@@ -163,15 +163,16 @@ def differences(
         if is_ignored(node) or (key not in found and may_be_absent(node)):
             continue
         if value is ABSENT or not _equal(node, value, schemas.get(key), resolve):
-            result.append(_deepest(node, value, _step("$", key), resolve))
+            result.append(_deepest(node, value, step_to("$", key), resolve))
     for key in sorted(found.keys() - nodes.keys()):
         value, default = found[key], default_of(schemas, key)
         if default is ABSENT or not same(default, value):
-            result.append(Difference(_step("$", key), ABSENT, value))
+            result.append(Difference(step_to("$", key), ABSENT, value))
     return result
 
 
-def _step(path: str, key: str) -> str:
+def step_to(path: str, key: str) -> str:
+    """The path of a key inside an object; a key that is no plain word is quoted."""
     return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
 
 
@@ -190,7 +191,7 @@ def _deepest(
         ]
         if len(unequal) == 1:
             where, child, item = unequal[0]
-            inner = f"{path}[{where}]" if isinstance(where, int) else _step(path, where)
+            inner = f"{path}[{where}]" if isinstance(where, int) else step_to(path, where)
             return Difference(inner, ABSENT, item) if child is None else _deepest(child, item, inner, resolve)
     return Difference(path, describe(node), value)
 

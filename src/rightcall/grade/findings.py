@@ -205,5 +205,7 @@ def _invalid(actual: Actual, explained: set[int | None]) -> Iterable[Finding]:
         if value is None or validator is None:
             continue
         fault = next(iter(validator.iter_errors(value)))
-        path = "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.instance_path)
+        path = "$"
+        for step in fault.instance_path:
+            path = f"{path}[{step}]" if isinstance(step, int) else arguments.step_to(path, step)
         yield _finding("invalid_argument", "MEDIUM", f"{name}: {fault.message}", call=a, path=path)

@@ -131,15 +131,15 @@ class Grader:
             conflict: how two given catalogs differ, to be reported.
         """
         actual = Actual(trace, self.aliases, catalog or self.catalog)
+        breaches = self.matrix.check_calls(trace, actual)
         try:
-            return self._grade(trace, actual, conflict)
+            return self._grade(trace, actual, breaches, conflict)
         except TraceError:
             # Recorded bytes that no JSON reader can hold (a lone surrogate, a number out of range): unknown, not wrong.
-            unreadable = _Outcome(0, undecided="unreadable")
+            unreadable = self._unclear(0, "unreadable", Alignment({}), breaches, Breaches())
             return self._result(trace, actual, unreadable, conflict)
 
-    def _grade(self, trace: Trace, actual: Actual, conflict: str | None) -> GoldenResult:
-        breaches = self.matrix.check_calls(trace, actual)
+    def _grade(self, trace: Trace, actual: Actual, breaches: Breaches, conflict: str | None) -> GoldenResult:
         quick_way = self._quick if self.options.profile in profiles.OWN and not breaches.findings else None
         if quick_way is not None and _is_equal(quick_way, actual):
             return self._result(trace, actual, self._perfect(quick_way, actual, breaches), conflict)

@@ -15,7 +15,7 @@ import re2
 
 from rightcall.case.matchers import compile_pattern
 from rightcall.case.policy import Policy, Rule, Severity, ToolClass
-from rightcall.errors import Place
+from rightcall.errors import Place, TraceError
 from rightcall.grade.verdict import Finding, Veto
 from rightcall.trace.jsontext import same
 from rightcall.trace.model import Message
@@ -36,13 +36,15 @@ _FLAGS.case_sensitive = False
 _LEADING_YES = re2.compile(
     r"^\W*(yes|yeah|yep|yup|sure|ok|okay|correct|confirmed|absolutely|agreed|go ahead)\b", _FLAGS
 )
-_RETRACTED = re2.compile(r"\b(but|however)\b.*\b(not|n't|wait|first|hold on)\b|\b(wait|hold on|not yet)\b", _FLAGS)
+_RETRACTED = re2.compile(
+    r"\b(but|however)\b.*(\b(not|never|wait|first|hold on)\b|n't\b)|\b(wait|hold on|not yet)\b", _FLAGS
+)
 _YES = re2.compile(
     r"\b(yes|i confirm|confirmed|go ahead|proceed|do it|please do|that'?s (right|correct|fine)|sounds good|i agree)\b",
     _FLAGS,
 )
 _ASKS = re2.compile(r"\?|\b(confirm|reply|let me know|say yes|type yes)\b", _FLAGS)
-_NO = re2.compile(r"\b(no|nope|not|don'?t|never|stop|wait|hold on|rather|instead)\b|n't\b", _FLAGS)
+_NO = re2.compile(r"\b(no|nope|not|dont|never|stop|wait|hold on|rather|instead)\b|n't\b", _FLAGS)
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
 
@@ -113,16 +115,23 @@ class Matrix:
         found = Breaches()
         if not self.policy:
             return found
+        for check in (self._check_forbidden, self._check_all_requires, self._check_when, self._check_counts):
+            try:
+                check(found, actual)
+            except TraceError:  # recorded bytes that no reader can hold; what the names alone decide still stands
+                found.undecided = "unreadable"
+        self._check_confirm(found, trace, actual)
+        return found
+
+    def _check_forbidden(self, found: Breaches, actual: Actual) -> None:
         for index, name in enumerate(actual.names):
             if name in self._forbidden:
                 rule = Rule(severity="CRITICAL")
                 self._breach(found, rule, "forbidden", f"{name} is forbidden", index, expected=f"no call of {name}")
+
+    def _check_all_requires(self, found: Breaches, actual: Actual) -> None:
         for requirement in self.policy.requires:
             self._check_requires(found, requirement, actual)
-        self._check_when(found, actual)
-        self._check_counts(found, actual)
-        self._check_confirm(found, trace, actual)
-        return found
 
     def _breach(
         self, found: Breaches, rule: Rule, kind: str, message: str, index: int | None, *, expected: str | None = None

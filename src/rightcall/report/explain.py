@@ -12,7 +12,7 @@ from rightcall.report import plain
 
 if TYPE_CHECKING:
     from rightcall.case.case import Case, GoldenCall
-    from rightcall.grade.verdict import Finding, GoldenResult, Row
+    from rightcall.grade.verdict import Finding, GoldenResult, Row, Veto
     from rightcall.run.tally import Shown
     from rightcall.trace.model import Call
     from rightcall.trace.redact import Redactor
@@ -65,9 +65,9 @@ def explain(shown: Shown, hide: Redactor, *, limit: int | None = 48) -> Explaine
     rows = tuple(_row(row, golden, calls, result, hide, limit) for row in result.alignment)
     return Explained(
         title=_title(result, len(golden)),
-        names=tuple(_names(result, golden, calls)),
+        names=tuple(_names(result, golden, calls, hide)),
         rows=rows,
-        vetoes=tuple(f"{veto.severity} {veto.rule}: {veto.message}{_at(veto.call_index)}" for veto in result.vetoes),
+        vetoes=tuple(_veto(veto) for veto in result.vetoes),
         reasons=tuple(_reason(finding) for finding in result.findings if not _is_veto(finding, result)),
         scores=tuple(_scores(result)),
     )
@@ -114,10 +114,10 @@ def verdict(result: GoldenResult) -> str:
     return f"{text} ({', '.join(marks)})" if marks else text
 
 
-def _names(result: GoldenResult, golden: tuple[GoldenCall, ...], calls: tuple[Call, ...]) -> list[str]:
+def _names(result: GoldenResult, golden: tuple[GoldenCall, ...], calls: tuple[Call, ...], hide: Redactor) -> list[str]:
     """Names only: what was expected, what was called, and what differs."""
     if result.policy_only:
-        return [f"called: {_joined([call.tool for call in calls])}"]
+        return [f"called: {_joined([call.tool for call in calls], hide)}"]
     surplus = [
         calls[row.call_index].tool for row in result.alignment if _is_surplus(row) and row.call_index is not None
     ]
@@ -127,19 +127,19 @@ def _names(result: GoldenResult, golden: tuple[GoldenCall, ...], calls: tuple[Ca
         if row.state in ("missing", "substituted") and row.golden_index is not None
     ]
     lines = [
-        f"expected: {_joined([call.tool for call in golden])}",
-        f"called: {_joined([call.tool for call in calls])}",
+        f"expected: {_joined([call.tool for call in golden], hide)}",
+        f"called: {_joined([call.tool for call in calls], hide)}",
     ]
-    lines += [f"missing: {_joined(missing)}"] if missing else []
-    return lines + ([f"surplus: {_joined(surplus)}"] if surplus else [])
+    lines += [f"missing: {_joined(missing, hide)}"] if missing else []
+    return lines + ([f"surplus: {_joined(surplus, hide)}"] if surplus else [])
 
 
 def _is_surplus(row: Row) -> bool:
     return row.state in ("surplus", "substituted")
 
 
-def _joined(names: list[str]) -> str:
-    shown = [plain.visible(name) for name in names[:12]]
+def _joined(names: list[str], hide: Redactor) -> str:
+    shown = [plain.visible(hide.text(name)) for name in names[:12]]
     return ", ".join(shown) + (f" and {len(names) - 12} more" if len(names) > 12 else "") or "nothing"
 
 
@@ -151,7 +151,7 @@ def _row(
     if row.golden_index is not None and row.golden_index < len(golden):
         expected = golden[row.golden_index]
         wanted = plain.expected_arguments(hide.value(expected.arguments), limit)
-        left = f"{row.golden_index + 1} {plain.visible(expected.tool)} {wanted}"
+        left = f"{row.golden_index + 1} {plain.visible(hide.text(expected.tool))} {wanted}"
     if row.call_index is not None and row.call_index < len(calls):
         right = f"{row.call_index + 1} {plain.call(calls[row.call_index], hide, limit)}"
     own = [finding for finding in result.findings if _belongs(finding, row)]
@@ -198,6 +198,10 @@ def _detail(finding: Finding, limit: int | None) -> str:
     return f"{path}: {plain.visible(finding.message)}"
 
 
+def _veto(veto: Veto) -> str:
+    return f"{veto.severity} {veto.rule}: {plain.visible(veto.message)}{_at(veto.call_index)}"
+
+
 def _at(index: int | None) -> str:
     return "" if index is None else f" (call {index + 1})"
 
@@ -206,26 +210,33 @@ def _reason(finding: Finding) -> str:
     return f"{finding.severity} {finding.kind}: {plain.visible(finding.message)}{_at(finding.call_index)}"
 
 
+def scores(result: GoldenResult) -> tuple[float | None, ...]:
+    """The figures of a table: tools, args, order, steps and overall, by the formula of the profile."""
+    figures, article = result.metrics, result.article
+    if result.profile == "article" and article is not None:
+        return (
+            article.precision_score, article.argument_accuracy, article.sequence_score, article.efficiency_score,
+            article.overall_score,
+        )  # fmt: skip
+    return (figures.jaccard, figures.argument_accuracy, figures.order_score, figures.efficiency, figures.overall)
+
+
 def _scores(result: GoldenResult) -> list[str]:
     """The figures with what they are made of, where there are any."""
     figures = result.metrics
     if figures.overall is None:
         return []
-    number = plain.number
-    if result.profile == "article" and result.article is not None:
-        parts = result.article
-        shown = (parts.precision_score, parts.argument_accuracy, parts.sequence_score, parts.efficiency_score)
+    tools, args, order, steps, _ = map(plain.number, scores(result))
+    total = f"overall {plain.number(figures.unvetoed_overall)}" + (", set to 0 by the veto" if result.vetoes else "")
+    if result.profile in ("balanced", "strict", "article"):
+        total = f"tools {tools} (4) · args {args} (3) · order {order} (2) · steps {steps} (1) → {total}"
     else:
-        shown = (figures.jaccard, figures.argument_accuracy, figures.order_score, figures.efficiency)  # type: ignore[assignment]
-    lines = [
-        f"tools {number(shown[0])} (4) · args {number(shown[1])} (3) · order {number(shown[2])} (2) · "
-        f"steps {number(shown[3])} (1) → overall {number(figures.unvetoed_overall)}"
-        + (", set to 0 by the veto" if result.vetoes else "")
-    ]
+        total = f"profile {result.profile}: {'holds' if figures.unvetoed_overall else 'does not hold'} → {total}"
+    lines = [total]
     if figures.efficiency == 1 and figures.recall is not None and figures.recall < 1:
         lines.append("steps 1.00: fewer calls than the golden is no merit; see the missing calls")
     if figures.calls_failed:
         lines.append(f"{figures.calls_failed} of {result.calls} calls failed at the tool: not the agent's wrong choice")
     if result.profile == "article" and result.article is not None:
-        lines.append(f"feedback: {result.article.feedback}")
+        lines.append(f"feedback: {plain.visible(result.article.feedback)}")
     return lines

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rightcall.report import plain
-from rightcall.report.explain import Explained, explain, verdict
+from rightcall.report.explain import Explained, explain, scores, verdict
 from rightcall.report.summary import headline, notes
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def _text(text: str) -> str:
 def _table(shown: list[Shown]) -> list[str]:
     lines = ["| trace | case | tools | args | order | steps | overall | verdict |", "|---|---|--:|--:|--:|--:|--:|---|"]
     for item in shown:
-        result, figures = item.result, item.result.metrics
-        values = (figures.jaccard, figures.argument_accuracy, figures.order_score, figures.efficiency, figures.overall)
-        cells = [_text(result.trace_id or "(no trace)"), _text(result.case_id or ""), *map(plain.number, values)]
+        result = item.result
+        names = [_text(result.trace_id or "(no trace)"), _text(result.case_id or "")]
+        cells = [*names, *map(_text, map(plain.number, scores(result)))]
         lines.append("| " + " | ".join([*cells, _text(verdict(result))]) + " |")
     return lines
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from rightcall.run.hiding import hidden_raw
 from rightcall.trace.model import Call
 
 if TYPE_CHECKING:
@@ -77,11 +78,12 @@ def expected(item: JsonValue, limit: int | None = None) -> str:
 
 def call(made: Call, hide: Redactor, limit: int | None = None) -> str:
     """A call as one line: tool and arguments, or why there are none."""
+    tool = visible(hide.text(made.tool))
     if made.arguments_status == "ok":
-        return f"{visible(made.tool)} {arguments(hide.value(made.arguments), limit)}"
+        return f"{tool} {arguments(hide.value(made.arguments), limit)}"
     words = {"malformed": "not valid JSON", "not_object": "not an object", "missing": "missing"}
-    raw = f": {shorten(visible(hide.text(made.arguments_raw)), limit)}" if made.arguments_raw else ""
-    return f"{visible(made.tool)} (arguments {words.get(made.arguments_status, 'not captured')}{raw})"
+    raw = f": {shorten(visible(hidden_raw(made.arguments_raw, hide)), limit)}" if made.arguments_raw else ""
+    return f"{tool} (arguments {words.get(made.arguments_status, 'not captured')}{raw})"
 
 
 def number(item: float | None) -> str:

@@ -12,6 +12,8 @@ from rightcall.run.tally import SHOWN_METRICS
 
 if TYPE_CHECKING:
     from rightcall.run.golden import Graded
+    from rightcall.trace.redact import Redactor
+    from rightcall.trace.sources.dialect import ReadingReport
 
 NOT_SUCCESS = "PASS says that the calls match the golden, not that the task succeeded."
 
@@ -42,13 +44,13 @@ def run_facts(graded: Graded) -> dict[str, Any]:
 
 def _reading(graded: Graded, file: str) -> dict[str, Any]:
     report = graded.tally.reports.get(file)
-    if report is None:
-        return {}
-    return {
-        "dialect": report.dialect, "read": report.read, "skipped": report.skipped, "incomplete": report.incomplete,
-        "causes": dict(report.causes),
-        "examples": {cause: list(map(graded.plan.redactor.text, places)) for cause, places in report.examples.items()},
-    }  # fmt: skip
+    return {} if report is None else reading_facts(report, graded.plan.redactor)
+
+
+def reading_facts(report: ReadingReport, hide: Redactor) -> dict[str, Any]:
+    """A reading report as plain values, redacted."""
+    examples = {cause: list(map(hide.text, places)) for cause, places in report.examples.items()}
+    return {**report.facts(), "examples": examples}
 
 
 def summary(graded: Graded) -> dict[str, Any]:

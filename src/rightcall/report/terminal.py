@@ -10,11 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from rightcall.report import plain
-from rightcall.report.explain import DiffRow, Explained, explain, verdict
+from rightcall.report.explain import DiffRow, Explained, explain, scores, verdict
 from rightcall.report.summary import headline, notes
 
 if TYPE_CHECKING:
-    from rightcall.grade.verdict import GoldenResult
     from rightcall.run.golden import Graded
     from rightcall.run.tally import Shown
 
@@ -31,11 +30,14 @@ def print_run(console: Console, graded: Graded, *, full: bool = False) -> None:
     """
     tally = graded.tally
     for line in notes(graded):
-        console.print(Text(line, "yellow"))
+        console.print(Text(plain.visible(line), "yellow"))
     shown = graded.kept if tally.n <= len(graded.kept) else [s for s in graded.kept if s.result.verdict != "PASS"]
     failures = [s for s in graded.kept if s.result.verdict != "PASS"] if not full else graded.kept
     if shown:
         console.print(_table(shown))
+    untabled = tally.n - len(shown)
+    if untabled > 0:
+        console.print(Text(f"({untabled} of {tally.n} results are not in this table; -o FILE writes all)", "dim"))
     for item in failures[: graded.plan.kept_failures] if not full else failures:
         if item.trace is not None and item.case is not None:
             console.print()
@@ -62,19 +64,9 @@ def _table(shown: list[Shown]) -> Table:
         names = [plain.visible(result.trace_id or "(no trace)")]
         names += [plain.visible(result.case_id or "")] if several else []
         style = _STYLES.get(result.verdict or "", "yellow")
-        table.add_row(*map(Text, names), *map(Text, _figures(result)), Text(verdict(result), style))
+        figures = map(plain.number, scores(result))
+        table.add_row(*map(Text, names), *map(Text, figures), Text(verdict(result), style))
     return table
-
-
-def _figures(result: GoldenResult) -> list[str]:
-    figures, article = result.metrics, result.article
-    values = (figures.jaccard, figures.argument_accuracy, figures.order_score, figures.efficiency, figures.overall)
-    if result.profile == "article" and article is not None:
-        values = (
-            article.precision_score, article.argument_accuracy, article.sequence_score, article.efficiency_score,
-            article.overall_score,
-        )  # fmt: skip
-    return [plain.number(value) for value in values]
 
 
 def _print_explained(console: Console, item: Explained) -> None:

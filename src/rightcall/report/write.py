@@ -14,7 +14,7 @@ import msgspec
 
 from rightcall.errors import ConfigError, Place
 from rightcall.grade.verdict import GoldenResult, Metrics
-from rightcall.report import markdown
+from rightcall.report import markdown, plain
 from rightcall.report.summary import run_facts, summary
 
 if TYPE_CHECKING:
@@ -34,9 +34,13 @@ def writer_for(path: Path) -> Callable[[Graded, IO[bytes]], None]:
         raise ConfigError(
             f"no format is known for `{path.name}`", place=Place("--out"), hint=f"use one of {', '.join(WRITERS)}"
         )
-    if not path.parent.is_dir():
+    try:
+        has_folder, is_folder = path.parent.is_dir(), path.is_dir()
+    except OSError as error:  # a name that no file can have
+        raise ConfigError(f"cannot write: {error.strerror}", place=Place(str(path))) from None
+    if not has_folder:
         raise ConfigError(f"the folder `{path.parent}` does not exist", place=Place("--out"), hint="make it first")
-    if path.is_dir():
+    if is_folder:
         raise ConfigError(f"`{path}` is a folder", place=Place("--out"), hint="name a file")
     return writer
 
@@ -49,7 +53,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         ConfigError: it cannot be written.
     """
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
     except OSError as error:
         raise ConfigError(f"cannot write: {error.strerror}", place=Place(str(path))) from None
     try:
@@ -111,12 +115,17 @@ def _write_csv(graded: Graded, stream: IO[bytes]) -> None:
     text.detach()
 
 
+# Some spreadsheets also take the full-width signs for the start of a formula.
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
 def _cell(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula is made a plain text."""
+    """A text with nothing hidden in it; one that a spreadsheet would run as a formula is made a plain text."""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
+    if isinstance(value, str):
+        text = plain.visible(value)
+        return "'" + text if text.lstrip()[:1] in _FORMULA else text
     return "" if value is None else value
 
 

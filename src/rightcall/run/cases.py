@@ -7,6 +7,7 @@ are few and kept. Compiled goldens of the last cases are kept ready.
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
     from rightcall.run.catalogs import Catalogs
     from rightcall.trace.sources.dialect import Skip
+
+Mark = tuple[int, int]
+"""Size of a file and time of its last change."""
 
 READY = 512
 """How many compiled cases are kept."""
@@ -46,11 +50,13 @@ class CaseIndex:
 
     Attributes:
         files: the files that were read, with the SHA-256 of each.
+        marks: size and time of each when it was read, to see whether it changed.
         entries: case id -> where it is.
         skips: records of a benchmark's file without a readable case.
     """
 
     files: list[tuple[str, str]] = field(default_factory=list)
+    marks: list[Mark | None] = field(default_factory=list)
     entries: dict[str, Entry] = field(default_factory=dict)
     skips: list[Skip] = field(default_factory=list)
 
@@ -60,7 +66,7 @@ class CaseIndex:
 
     def __getstate__(self) -> dict[str, object]:
         """Open files do not travel to other processes."""
-        return {"files": self.files, "entries": self.entries, "skips": self.skips}
+        return {"files": self.files, "marks": self.marks, "entries": self.entries, "skips": self.skips}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Take the index as it was; files are opened again when needed."""
@@ -100,15 +106,23 @@ class CaseIndex:
         if entry.case is not None:
             return entry.case
         assert entry.where is not None  # noqa: S101 - one of the two is there
-        if entry.file not in self._open:
-            self._open[entry.file] = Path(self.files[entry.file][0]).open("rb")  # noqa: SIM115 - kept for the run
-        stream = self._open[entry.file]
+        stream, place = self._stream(entry), self.place(case_id)
         stream.seek(entry.where.offset)
-        place = self.place(case_id)
-        case = read_case(stream.read(entry.where.size), place)
-        if case.id != case_id:
-            raise RunError("the file changed during the run", place=place, hint="run again")
-        return with_tools(case, place, Path(self.files[entry.file][0]).parent)
+        return with_tools(read_case(stream.read(entry.where.size), place), place, Path(place.file or "").parent)
+
+    def _stream(self, entry: Entry) -> IO[bytes]:
+        """The open file of an entry, as it was when the suite was opened."""
+        file = self.files[entry.file][0]
+        try:
+            if entry.file not in self._open:
+                self._open[entry.file] = Path(file).open("rb")  # noqa: SIM115 - kept for the run
+            stream = self._open[entry.file]
+            changed = _mark(os.fstat(stream.fileno())) != self.marks[entry.file]
+        except OSError:
+            changed = True
+        if changed:
+            raise RunError("the file changed during the run", place=Place(file), hint="run again")
+        return stream
 
 
 def open_cases(paths: list[Path], aliases: Mapping[str, str], catalogs: Catalogs) -> CaseIndex:
@@ -123,6 +137,7 @@ def open_cases(paths: list[Path], aliases: Mapping[str, str], catalogs: Catalogs
         raise NoDataError("no case file", hint="name one with --cases")
     index = CaseIndex()
     for number, path in enumerate(paths):
+        index.marks.append(_mark_of(path))
         index.files.append((str(path), _sha256(path)))
         for case, place, where in iter_cases(path, catalogs.suite_tools, index.skips):
             if case.id in index.entries:
@@ -133,6 +148,17 @@ def open_cases(paths: list[Path], aliases: Mapping[str, str], catalogs: Catalogs
             kept = None if where is not None else case
             index.entries[case.id] = Entry(number, place.line, place.path, where, kept)
     return index
+
+
+def _mark(found: os.stat_result) -> Mark:
+    return found.st_size, found.st_mtime_ns
+
+
+def _mark_of(path: Path) -> Mark | None:
+    try:
+        return _mark(path.stat())
+    except OSError:
+        return None  # reading the cases says what is wrong
 
 
 def _sha256(path: Path) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Raw, UnsetType
 
-from rightcall.errors import ConfigError, Place
+from rightcall.errors import ConfigError, Place, RightcallError
 from rightcall.trace import jsontext
 from rightcall.trace.catalog import Catalog, parse_tools
 from rightcall.trace.digest import digest
@@ -65,11 +65,19 @@ def _compiled(tools: Raw | UnsetType, place: Place | None) -> Catalog | None:
     data = bytes(tools)
     if data in (b"null", b""):
         return None
-    return _compile(data, place or Place())
+    try:
+        return _compile(data)
+    except RightcallError:
+        return _build(data, place or Place())  # the same fault, with its place
 
 
 @lru_cache(maxsize=256)
-def _compile(data: bytes, place: Place) -> Catalog:
+def _compile(data: bytes) -> Catalog:
+    """A catalog by its bytes alone: the same tools stand in every trace of an agent."""
+    return _build(data, Place())
+
+
+def _build(data: bytes, place: Place) -> Catalog:
     value = jsontext.decode(data, place)
     if isinstance(value, str):
         raise ConfigError(

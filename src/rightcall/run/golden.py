@@ -11,8 +11,9 @@ from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from hashlib import blake2b, sha256
+from hashlib import blake2b, file_digest
 from multiprocessing import get_context
+from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Self
 
@@ -25,7 +26,7 @@ from rightcall.grade.safety import Matrix
 from rightcall.grade.verdict import GoldenResult
 from rightcall.run.cases import Ready
 from rightcall.run.catalogs import Catalogs
-from rightcall.run.hiding import hidden
+from rightcall.run.hiding import hidden, hidden_case, is_hidden, without_secrets
 from rightcall.run.tally import Shown, Tally
 from rightcall.trace.model import Trace
 from rightcall.trace.sources import files, reading
@@ -33,6 +34,7 @@ from rightcall.trace.sources.dialect import ReadingReport, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from rightcall.run.plan import Plan
     from rightcall.trace.sources.dialect import Dialect
@@ -92,12 +94,12 @@ class Bench:
         result, case = self.grade(trace, place)
         self.keep(result, trace, case, done)
         done.tally.ids.append(_short_hash(trace.id))
-        if result.case_id is not None:
-            done.tally.cases[result.case_id] += 1
+        if case is not None:
+            done.tally.cases[case.id] += 1
 
     def keep(self, result: GoldenResult, trace: Trace | None, case: Case | None, done: Batch) -> None:
         """Take a result into a batch: redacted and encoded, and whole where it is to be shown."""
-        line = _encode(hidden(result, self.plan.redactor))
+        line = _encode(hidden(result, self.plan.redactor, trace, case))
         done.lines.append(line)
         done.tally.add(result)
         wanted = result.verdict != "PASS" or len(done.lines) <= KEPT_RESULTS
@@ -124,7 +126,7 @@ class Bench:
             )  # fmt: skip
         if case_id not in self.plan.cases:
             return _unevaluable(trace.id, case_id, "no_case", self.plan.options.profile), None
-        grader, case = self._grader(case_id)
+        grader, case = self._grader(case_id, hidden=is_hidden(trace))
         catalog, conflict = self._catalogs.of(trace, case, place)
         try:
             return grader.grade(trace, catalog, conflict=conflict), case
@@ -132,16 +134,22 @@ class Bench:
             where = Place(place.file, place.line, None, f"trace {trace.id}")
             raise TraceError(error.message, code=error.code, place=where, hint=error.hint) from None
 
-    def _grader(self, case_id: str) -> tuple[Grader, Case]:
-        ready = self._ready.get(case_id)
+    def _grader(self, case_id: str, *, hidden: bool) -> tuple[Grader, Case]:
+        """The compiled case; redacted with this project's key for a trace that was stored redacted."""
+        key = f"{case_id}\0hidden" if hidden else case_id
+        ready = self._ready.get(key)
         if ready is None:
             case = self.plan.cases.case(case_id)
             grader = Grader(
-                case, policy=self.plan.policy, options=self.plan.options, aliases=self.plan.aliases,
-                place=self.plan.cases.place(case_id), matrix=self._matrix,
-            )  # fmt: skip
+                hidden_case(case, self.plan.redactor) if hidden else case,
+                policy=self.plan.policy,
+                options=self.plan.options,
+                aliases=self.plan.aliases,
+                place=self.plan.cases.place(case_id),
+                matrix=self._matrix,
+            )
             ready = (grader, case)
-            self._ready.keep(case_id, ready)
+            self._ready.keep(key, ready)
         return ready  # type: ignore[return-value]
 
     def without_trace(self, case_ids: Iterable[str]) -> Batch:
@@ -201,7 +209,8 @@ def run(plan: Plan, progress: Callable[[int], None] | None = None) -> Graded:
     """
     graded = Graded(plan)
     try:
-        _fill(graded, progress or (lambda _: None))
+        with without_secrets(plan.redactor):
+            _fill(graded, progress or (lambda _: None))
     except BaseException:
         graded.spool.close()
         raise
@@ -212,6 +221,7 @@ def run(plan: Plan, progress: Callable[[int], None] | None = None) -> Graded:
 
 def _fill(graded: Graded, progress: Callable[[int], None]) -> None:
     plan, bench = graded.plan, Bench(graded.plan)
+    graded.tally.unread_cases = len(plan.cases.skips)
     seen: set[int] = set()
     for batch in _batches(plan, bench, graded, progress):
         _take(graded, batch, seen)
@@ -254,23 +264,22 @@ def _batches(plan: Plan, bench: Bench, graded: Graded, progress: Callable[[int],
     try:
         for path in plan.traces:
             opened = reading.open_traces(path, plan.dialect)
+            graded.trace_files.append((str(path), _sha256_of(path)))
             if not opened.can_be_cut:
-                graded.trace_files.append((str(path), _sha256_of(path)))
                 yield from _document(opened, bench, progress)
                 continue
             if plan.jobs > 1 and plan.limit is None and pool is None:
                 pool = ProcessPoolExecutor(plan.jobs, get_context("spawn"), initializer=_start, initargs=(plan,))
-            digest = sha256()
-            yield from _lines(opened, bench, pool, digest.update, progress)
-            graded.trace_files.append((str(path), digest.hexdigest()))
+            yield from _lines(opened, bench, pool, progress)
     finally:
         if pool is not None:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _sha256_of(path: object) -> str:
-    with open(str(path), "rb") as stream:  # noqa: PTH123
-        return sha256(stream.read()).hexdigest()
+def _sha256_of(path: Path) -> str:
+    """The hash of the file as it lies there, packed or not, however much of it is graded."""
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def _document(opened: reading.Opened, bench: Bench, progress: Callable[[int], None]) -> Iterator[Batch]:
@@ -286,23 +295,35 @@ def _document(opened: reading.Opened, bench: Bench, progress: Callable[[int], No
 
 
 def _lines(
-    opened: reading.Opened, bench: Bench, pool: ProcessPoolExecutor | None, digest: Callable[[bytes], object],
-    progress: Callable[[int], None],
-) -> Iterator[Batch]:  # fmt: skip
+    opened: reading.Opened, bench: Bench, pool: ProcessPoolExecutor | None, progress: Callable[[int], None]
+) -> Iterator[Batch]:
     waiting: deque[tuple[Future[Batch], int]] = deque()
     with files.open_bytes(opened.path) as stream:
         for block in files.blocks(stream, opened.path):
-            digest(block.data)
             if pool is None:
                 yield bench.block(block, str(opened.path), opened.dialect)
                 progress(len(block.data))
                 continue
-            job = pool.submit(_work, block.data, block.first_line, str(opened.path), opened.dialect.name)
-            waiting.append((job, len(block.data)))
+            waiting.append((_submitted(pool, block, opened), len(block.data)))
             if len(waiting) > 2 * bench.plan.jobs:
                 yield _finished(waiting, progress)
     while waiting:
         yield _finished(waiting, progress)
+
+
+def _submitted(pool: ProcessPoolExecutor, block: files.Block, opened: reading.Opened) -> Future[Batch]:
+    """Hand a block to a process, which is started here if need be: deaf to Ctrl-C, which is for this one alone."""
+    before = pthread_sigmask(SIG_BLOCK, {SIGINT})
+    try:
+        return pool.submit(_work, block.data, block.first_line, str(opened.path), opened.dialect.name)
+    except BrokenProcessPool:
+        raise _worker_died() from None
+    finally:
+        pthread_sigmask(SIG_SETMASK, before)
+
+
+def _worker_died() -> RunError:
+    return RunError("a worker process died", hint="is there enough memory? try --jobs 1")
 
 
 def _finished(waiting: deque[tuple[Future[Batch], int]], progress: Callable[[int], None]) -> Batch:
@@ -310,7 +331,7 @@ def _finished(waiting: deque[tuple[Future[Batch], int]], progress: Callable[[int
     try:
         batch = job.result()
     except BrokenProcessPool:
-        raise RunError("a worker process died", hint="is there enough memory? try --jobs 1") from None
+        raise _worker_died() from None
     progress(size)
     return batch
 

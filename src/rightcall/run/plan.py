@@ -60,24 +60,37 @@ def expand(names: Iterable[str], folder: Path, what: str) -> list[Path]:
     """Files that names and patterns mean, in order, each once.
 
     Raises:
-        ConfigError: a pattern that matches nothing.
+        ConfigError: a pattern that matches nothing, a name that no file can have.
         NoDataError: no name at all.
     """
     found: list[Path] = []
     for name in names:
-        path = folder / name
-        if any(char in name for char in "*?["):
-            matches = sorted(glob(str(path), recursive=True))  # noqa: PTH207 - a pattern may be absolute
-            if not matches:
-                raise ConfigError(f"no file matches `{name}`", hint=f"check the pattern of the {what}")
-            found += map(Path, matches)
-        elif path.is_dir():
-            inside = sorted(child for child in path.iterdir() if child.is_file() and not child.name.startswith("."))
-            if not inside:
-                raise NoDataError(f"the folder `{name}` holds no file", hint=f"check the path of the {what}")
-            found += inside
-        else:
-            found.append(path)
+        try:
+            found += _expanded(name, folder, what)
+        except (OSError, ValueError) as error:  # a folder that must not be read, a name that no file can have
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            shown = name if len(name) <= 80 else name[:79] + "…"
+            raise ConfigError(f"`{shown}`: {reason}", hint=f"check the path of the {what}") from None
     if not found:
         raise NoDataError(f"no {what} file", hint=f"name one: a {what} file, a folder, or a pattern")
     return list(dict.fromkeys(found))
+
+
+def _expanded(name: str, folder: Path, what: str) -> list[Path]:
+    """The files that one name means. A file whose name looks like a pattern is that file."""
+    if not name.strip():
+        raise ValueError("a name is needed")
+    if "\0" in name:
+        raise ValueError("no name holds a null character")
+    path = folder / name
+    if path.is_dir():
+        inside = sorted(child for child in path.iterdir() if child.is_file() and not child.name.startswith("."))
+        if not inside:
+            raise NoDataError(f"the folder `{name}` holds no file", hint=f"check the path of the {what}")
+        return inside
+    if any(char in name for char in "*?[") and not path.exists():
+        matches = sorted(glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 - a pattern may be absolute
+        if not matches:
+            raise ConfigError(f"no file matches `{name}`", hint=f"check the pattern of the {what}")
+        return [folder / match for match in matches]
+    return [path]

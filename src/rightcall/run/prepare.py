@@ -14,6 +14,7 @@ from rightcall.grade.golden import Options
 from rightcall.grade.safety import Matrix
 from rightcall.run.cases import open_cases
 from rightcall.run.catalogs import Catalogs
+from rightcall.run.hiding import without_secrets
 from rightcall.run.plan import Plan, expand
 from rightcall.settings.load import load_policy
 from rightcall.trace.redact import Redactor, load_key
@@ -38,6 +39,14 @@ def prepare(
     Raises:
         ConfigError, CaseError, NoDataError: whatever is wrong, before anything is graded.
     """
+    hide = redactor_of(loaded)
+    with without_secrets(hide):
+        return _plan(loaded, hide, policy, only, limit, strict=strict)
+
+
+def _plan(
+    loaded: Loaded, hide: Redactor, policy: Path | None, only: str | None, limit: int | None, *, strict: bool
+) -> Plan:
     settings = loaded.settings
     rules = settings.policy if policy is None else load_policy(policy)
     try:
@@ -54,6 +63,8 @@ def prepare(
     )
     if settings.limits.jobs < 1 or (limit is not None and limit < 1):
         raise ConfigError("jobs and limit must be at least 1")
+    if settings.limits.failures < 0 or not 0 <= settings.limits.coverage <= 1:
+        raise ConfigError("limits.failures must not be negative, and limits.coverage must be from 0 to 1")
     tools_file = folder_of(loaded, "tools") / settings.tools if settings.tools else None
     tools = load_tools(tools_file) if tools_file else None
     traces = expand(names_of(settings.traces), folder_of(loaded, "traces"), "trace")
@@ -63,7 +74,7 @@ def prepare(
         cases=open_cases(case_files, settings.aliases, Catalogs(tools, Place(str(tools_file)))),
         policy=rules, options=options, aliases=settings.aliases, tools=tools, dialect=settings.dialect,
         strict=strict, only=only, limit=limit, jobs=settings.limits.jobs, kept_failures=settings.limits.failures,
-        redactor=redactor_of(loaded),
+        redactor=hide,
     )  # fmt: skip
 
 

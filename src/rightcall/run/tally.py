@@ -46,6 +46,7 @@ class Tally:
     reports: dict[str, ReadingReport] = field(default_factory=dict)
     cases: Counter[str] = field(default_factory=Counter)
     ids: list[int] = field(default_factory=list)
+    unread_cases: int = 0
 
     def add(self, result: GoldenResult) -> None:
         """Count one result."""
@@ -93,8 +94,8 @@ class Tally:
 
     @property
     def skipped(self) -> int:
-        """Records that were not read."""
-        return sum(report.skipped for report in self.reports.values())
+        """Records that were not read: of traces, and of cases in a benchmark's own file."""
+        return self.unread_cases + sum(report.skipped for report in self.reports.values())
 
     @property
     def coverage(self) -> float | None:

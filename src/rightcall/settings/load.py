@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rightcall.case.parse import line_of, load_yaml
+from rightcall.case.parse import line_of, load_yaml, toml_fault
 from rightcall.case.policy import Policy
 from rightcall.errors import ConfigError, Place, RightcallError
 from rightcall.settings.model import Settings
@@ -84,17 +84,29 @@ def _find(folder: Path) -> Path | None:
     own, project = folder / "rightcall.toml", folder / "pyproject.toml"
     if own.is_file():
         return own
-    if project.is_file() and re.search(r"^\[tool\.rightcall[.\]]", project.read_text("utf-8"), re.MULTILINE):
+    if project.is_file() and re.search(r"^\[tool\.rightcall[.\]]", _text_of(project), re.MULTILINE):
         return project
     return None
+
+
+def _text_of(project: Path) -> str:
+    """The text of a file that may be none of ours: whatever cannot be read in it does not matter here."""
+    try:
+        return project.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _read(file: Path, *, required: bool) -> tuple[dict[str, Any], str]:
     value, text = read_toml(file)
     if file.name == "pyproject.toml":
-        value = value.get("tool", {}).get("rightcall", {} if not required else None)
-        if value is None:
+        tools = value.get("tool")
+        own = tools.get("rightcall") if isinstance(tools, dict) else None
+        if not isinstance(own, dict):
+            if own is None and not required:
+                return {}, text
             raise ConfigError("has no table [tool.rightcall]", place=Place(str(file)))
+        value = own
     return value, text
 
 
@@ -104,6 +116,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     Raises:
         ConfigError: missing, not UTF-8, or not TOML (with line and column).
     """
+    text = ""
     try:
         text = file.read_text("utf-8-sig")
         return tomllib.loads(text), text
@@ -112,9 +125,10 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot be read: {error}", place=Place(str(file))) from None
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        place = Place(str(file), int(found[1]), int(found[2])) if found else Place(str(file))
-        raise ConfigError(f"not valid TOML: {re.sub(r' .at .*$', '', str(error))}", place=place) from None
+        reason, place = toml_fault(error, text, str(file))
+        raise ConfigError(f"not valid TOML: {reason}", place=place) from None
+    except RecursionError:
+        raise ConfigError("not valid TOML: nested too deep", place=Place(str(file))) from None
 
 
 def _check(table: dict[str, Any], place: Place, text: str) -> None:
@@ -144,12 +158,13 @@ def check_table(kind: type[Struct], table: Any, place: Place, text: str) -> None
     )
 
 
-def load_policy(file: Path) -> Policy:
+def load_policy(file: str | Path) -> Policy:
     """Read a policy file (TOML, YAML or JSON): a `[policy]` table, or its keys at the top.
 
     Raises:
         ConfigError: missing, malformed, or an unknown key (with line and nearest name).
     """
+    file = Path(file)
     if file.suffix in (".yaml", ".yml", ".json"):
         value, text = _read_other(file)
     else:
@@ -166,6 +181,8 @@ def _read_other(file: Path) -> tuple[Any, str]:
         value = jsontext.decode(text, Place(str(file))) if file.suffix == ".json" else load_yaml(text, str(file))
     except OSError as error:
         raise ConfigError(error.strerror or str(error), place=Place(str(file)), hint="check the path") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"not UTF-8 at byte {error.start}", place=Place(str(file))) from None
     except RightcallError as error:
         raise ConfigError(error.message, place=error.place, hint=error.hint) from None
     return value, text
@@ -183,7 +200,7 @@ def _value(text: str) -> Any:
     """A TOML value where the text is one, else the text itself."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return text
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rightcall.errors import ConfigError, Place
 from rightcall.trace.model import Tool
+from rightcall.trace.normalise import normalise_schema
 from rightcall.trace.schemas import Validator, compile_schema
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def parse_tools(value: JsonValue, place: Place) -> tuple[Tool, ...]:
-    """Read a list of tools: native, OpenAI (nested or flat), Anthropic, or an MCP `tools/list` answer.
+    """Read a list of tools: native, OpenAI (nested or flat), Anthropic, Gemini, Bedrock, or MCP `tools/list` answers.
+
+    Schemas come out as JSON Schema (see `normalise`). A paged MCP list is a list of its answers.
 
     Raises:
         ConfigError: `CONFIG_TOOL_INVALID` for an entry that is no tool, `CONFIG_DUPLICATE_TOOL` for a repeated name.
@@ -41,10 +44,32 @@ def parse_tools(value: JsonValue, place: Place) -> tuple[Tool, ...]:
 
 
 def _entries(value: JsonValue) -> JsonValue:
+    """The list of tools, out of the envelopes in which providers and MCP servers send it."""
     if isinstance(value, dict):
-        inner = value.get("result", value)
-        return inner.get("tools") if isinstance(inner, dict) else None
-    return value
+        for key in ("tools/list", "result", "toolConfig"):
+            if isinstance(value.get(key), dict) or (key == "tools/list" and key in value):
+                return _entries(value[key])
+        tools = value.get("tools", _declarations(value))
+        return _flat(tools) if isinstance(tools, list) else None
+    return _flat(value) if isinstance(value, list) else value
+
+
+def _flat(entries: list[JsonValue]) -> list[JsonValue]:
+    """The entries with pages of an MCP list and Gemini's groups of declarations taken apart."""
+    found: list[JsonValue] = []
+    for entry in entries:
+        inner = None
+        if isinstance(entry, dict) and "name" not in entry and "function" not in entry:
+            inner = _declarations(entry)
+            if inner is None and ({"result", "tools", "tools/list"} & entry.keys()):
+                inner = _entries(entry)
+        found += inner if isinstance(inner, list) else [entry]
+    return found
+
+
+def _declarations(entry: Mapping[str, Any]) -> JsonValue:
+    """Gemini's function declarations."""
+    return _first(entry, "functionDeclarations", "function_declarations")
 
 
 def _at(place: Place, index: int) -> Place:
@@ -53,11 +78,16 @@ def _at(place: Place, index: int) -> Place:
 
 def _tool(entry: JsonValue, place: Place) -> Tool:
     body = entry
-    if isinstance(entry, dict) and isinstance(entry.get("function"), dict):
-        body = entry["function"]
+    for wrapper in ("function", "toolSpec"):
+        if isinstance(entry, dict) and isinstance(entry.get(wrapper), dict):
+            body = entry[wrapper]
     if not isinstance(body, dict) or not isinstance(body.get("name"), str) or not body["name"]:
         raise ConfigError("a tool needs a `name`", place=place, code="CONFIG_TOOL_INVALID")
-    parameters = _first(body, "parameters", "inputSchema", "input_schema")
+    parameters = _first(
+        body, "parameters", "inputSchema", "input_schema", "parametersJsonSchema", "parameters_json_schema"
+    )
+    if isinstance(parameters, dict) and parameters.keys() == {"json"} and isinstance(parameters["json"], dict):
+        parameters = parameters["json"]
     if parameters is not None and not isinstance(parameters, dict):
         raise ConfigError(
             f"the parameters of tool `{body['name']}` must be a JSON Schema object",
@@ -67,7 +97,7 @@ def _tool(entry: JsonValue, place: Place) -> Tool:
     return Tool(
         name=body["name"],
         description=description if isinstance(description, str) else None,
-        parameters=parameters,
+        parameters=normalise_schema(parameters),
         annotations=annotations if isinstance(annotations, dict) else None,
     )
 

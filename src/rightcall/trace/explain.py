@@ -6,6 +6,7 @@ all of them, and adds the nearest valid name to each unknown field. One set of t
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -86,7 +87,10 @@ _NOTHING = object()
 
 
 def _short(value: JsonValue) -> str:
-    text = msgspec.json.encode(value).decode()
+    """A value at most 40 characters long, without secrets: a part of one is not known for what it is any more."""
+    from rightcall.trace.redact import Redactor, load_key
+
+    text = msgspec.json.encode(Redactor(key=load_key(os.environ, None)).value(value)).decode()
     return text if len(text) <= 40 else text[:37] + "…"
 
 
@@ -135,7 +139,7 @@ def _tag(kind: Any) -> Any:
 @cache
 def _hints(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """Encoded field name -> type."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     return {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}
 
 
@@ -160,6 +164,8 @@ def _annotation(hint: Any) -> Any:
     if _is_struct(hint):
         return _model(hint)
     origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _bounded(*arguments)
     if origin in (Union, UnionType):
         return _union([arg for arg in arguments if arg is not msgspec.UnsetType])
     if origin is tuple:
@@ -167,6 +173,13 @@ def _annotation(hint: Any) -> Any:
     if origin is dict:
         return dict[str, _annotation(arguments[1])]  # type: ignore[misc]
     return hint
+
+
+def _bounded(inner: Any, meta: msgspec.Meta) -> Any:
+    """A number with its bounds."""
+    from pydantic import Field
+
+    return Annotated[inner, Field(ge=meta.ge, le=meta.le)]
 
 
 def _union(members: list[Any]) -> Any:

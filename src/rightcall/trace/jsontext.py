@@ -94,6 +94,8 @@ def _reason(data: bytes, offset: int, text: str) -> str:
     word = re.findall(rb"^[-+A-Za-z]*", data[start : offset + 12])[0]
     if word.lstrip(b"-+").lower() in (b"nan", b"infinity", b"inf"):
         return f"{word.decode()} is not a JSON value"
+    if "truncated" in text and re.search(rb"\\u[dD][89abAB]", data):
+        return "half of a surrogate pair stands alone"
     if "truncated" in text:
         return "the text ends too early"
     if "out of range" in text:

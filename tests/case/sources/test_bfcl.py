@@ -6,6 +6,7 @@ import warnings
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from rightcall.case.case import Case
 from rightcall.case.golden import compile_case
@@ -13,6 +14,7 @@ from rightcall.case.matchers import matches, may_be_absent
 from rightcall.case.sources import bfcl
 from rightcall.case.sources.registry import SOURCES
 from rightcall.errors import Place
+from rightcall.trace.catalog import Catalog, parse_tools
 from rightcall.trace.sources.dialect import Skip
 
 PLACE = Place("answers.json", 3)
@@ -209,7 +211,7 @@ def test_an_odd_escape_in_a_text_warns_nobody():
     [
         None,
         [],
-        {"id": "irrelevance_0", "question": [], "function": []},
+        {"id": "irrelevance_0", "question": []},
         {"id": "a", "ground_truth": "x"},
         {"id": "a", "ground_truth": ["Paris"]},
         {"id": "a", "ground_truth": [{"answer": "Paris"}]},
@@ -217,7 +219,7 @@ def test_an_odd_escape_in_a_text_warns_nobody():
         {"ground_truth": []},
     ],
 )
-def test_a_row_of_data_is_not_a_possible_answer(value):
+def test_what_is_neither_an_answer_nor_a_question_is_not_claimed(value):
     assert not bfcl.detect(value)
 
 
@@ -295,9 +297,56 @@ def test_real_turns_without_the_tools_are_skipped_with_the_reason(shared_data):
     assert all("pass the file of the tools too" in skip.message for skip in skips)
 
 
-def test_no_real_row_of_data_is_taken_for_an_answer(shared_data):
-    for path in (shared_data / "data/bfcl/data").iterdir():
-        assert not any(source.detect(row) for row in rows(path) for source in SOURCES.values()), path.name
+def test_the_real_questions_are_cases_with_their_catalogs(shared_data):
+    counts = {}
+    for path in sorted((shared_data / "data/bfcl/data").iterdir()):
+        for row in rows(path):
+            assert [name for name, source in SOURCES.items() if source.detect(row)] == ["bfcl"]
+            (case,) = bfcl.cases(row, PLACE)
+            assert isinstance(case, Case), case
+            assert case.request
+            if case.tools_json is not UNSET:
+                Catalog(parse_tools(json.loads(bytes(case.tools_json)), PLACE), PLACE)
+            key = (path.stem.removeprefix("BFCL_v4_"), None if case.expect is None else len(case.expect.calls))
+            counts[key] = counts.get(key, 0) + 1
+    assert counts[("irrelevance", 0)] == 240
+    assert counts[("live_relevance", None)] == 16
+    assert [key for key in counts if key[1] is not None] == [("irrelevance", 0)]
+
+
+@pytest.mark.parametrize(
+    ("row_id", "expects_none"),
+    [
+        ("irrelevance_3", True),
+        ("live_irrelevance_3-0-1", True),
+        ("relevance_7", True),
+        ("live_relevance_1-1-0", False),
+        ("simple_1", False),
+    ],
+)
+def test_a_question_expects_no_call_only_where_none_is_right(row_id, expects_none):
+    question = [
+        [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "One?"}],
+        [{"role": "user", "content": "Two?"}],
+    ]
+    tools = [{"name": "f", "description": "d", "parameters": {"type": "dict", "properties": {"x": {"type": "float"}}}}]
+    (case,) = bfcl.cases({"id": row_id, "question": question, "function": tools}, PLACE)
+    assert (case.id, case.request, case.context, case.metadata) == (
+        row_id,
+        "One?",
+        "Be brief.",
+        {"later_requests": ["Two?"]},
+    )
+    assert json.loads(bytes(case.tools_json))[0]["parameters"] == {
+        "type": "object",
+        "properties": {"x": {"type": "number"}},
+    }
+    assert (case.expect is not None and case.expect.calls == ()) is expects_none
+
+
+def test_a_question_whose_tools_cannot_be_read_is_skipped():
+    (skip,) = bfcl.cases({"id": "simple_1", "question": [], "function": [7]}, PLACE)
+    assert (skip.code, skip.place) == ("CASE_INVALID", PLACE)
 
 
 def test_each_source_recognises_only_its_own_real_files(shared_data):

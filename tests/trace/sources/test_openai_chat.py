@@ -139,12 +139,80 @@ def test_what_was_said_after_the_last_earlier_call_stays_in_the_events():
     assert trace.events[0] == Message(role="user", text="Yes, do it.")
 
 
-@pytest.mark.parametrize(
-    "response", ['data: {"choices": []}\n\n', ": PROCESSING\n\ndata: {}", {"choices": [{"delta": {}}]}]
-)
-def test_a_streamed_exchange_is_skipped(response):
-    skip = skip_of({"request": {"messages": []}, "response": response})
-    assert (skip.code, skip.message, skip.place) == ("TRACE_STREAM", "stream deltas are not read yet", PLACE)
+def sse_text(*chunks, done=True):
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + ("data: [DONE]\n\n" if done else "")
+
+
+def chunk(delta, finish=None, **extra):
+    return {
+        "object": "chat.completion.chunk",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+        **extra,
+    }
+
+
+def fragment(arguments=None, index=0, call_id=None, name=None):
+    function = {key: value for key, value in {"name": name, "arguments": arguments}.items() if value is not None}
+    return {"index": index, "function": function} | ({} if call_id is None else {"id": call_id, "type": "function"})
+
+
+def streamed(*chunks, **options):
+    return {"request": {"messages": [{"role": "user", "content": "Go"}]}, "response": sse_text(*chunks, **options)}
+
+
+STREAM = [
+    chunk({"role": "assistant", "content": ""}, model="m-large"),
+    chunk({"tool_calls": [fragment("", 0, "c1", "dim")]}),
+    chunk({"tool_calls": [fragment('{"room": ')]}),
+    chunk({"tool_calls": [fragment('"hall"}')]}),
+    chunk({}, "tool_calls"),
+]
+
+
+def test_a_streamed_reply_is_read_like_a_whole_one():
+    record = streamed(*STREAM)
+    assert openai_chat.detect(record)
+    trace = read(record)
+    (call,) = trace.calls
+    assert (call.id, call.tool, call.arguments, call.turn) == ("c1", "dim", {"room": "hall"}, 1)
+    assert (trace.agent.model, trace.request, trace.completed, trace.findings) == ("m-large", "Go", None, ())
+
+
+@pytest.mark.parametrize("response", [STREAM, sse_text(*STREAM, done=False), ": PROCESSING\n\n" + sse_text(*STREAM)])
+def test_chunks_come_as_a_list_or_as_text(response):
+    record = {"request": {"messages": [{"role": "user", "content": "Go"}]}, "response": response}
+    assert openai_chat.detect(record)
+    assert read(record).calls == read(streamed(*STREAM)).calls
+    assert openai_chat.detect(STREAM)
+    assert read(STREAM).calls == read(record).calls
+
+
+def test_a_stream_that_ends_too_early_is_not_complete():
+    trace = read(streamed(*STREAM[:3], done=False))
+    assert [call.arguments_status for call in trace.calls] == ["malformed"]
+    assert codes(trace) == ["TRACE_ARGS_UNPARSEABLE", "TRACE_TRUNCATED"][::-1]
+    assert trace.completed is False
+
+
+def test_a_stream_that_ends_with_an_error_keeps_the_calls_that_came():
+    error = {"error": {"message": "overloaded"}}
+    assert skip_of(streamed(STREAM[0], error, done=False)).message == "the endpoint answered with an error: overloaded"
+    trace = read(streamed(*STREAM[:4], error, done=False))
+    assert ([call.arguments for call in trace.calls], trace.completed) == ([{"room": "hall"}], False)
+    assert codes(trace) == ["TRACE_TRUNCATED"]
+
+
+def test_an_event_that_is_not_json_is_noted():
+    record = streamed(*STREAM)
+    record["response"] = (
+        record["response"].replace("data: {}", "data: {").replace("data: [DONE]", "data: {oops\n\ndata: [DONE]")
+    )
+    assert codes(read(record)) == ["TRACE_MALFORMED"]
+
+
+def test_one_chunk_alone_is_skipped():
+    skip = skip_of(STREAM[1])
+    assert (skip.code, skip.place) == ("TRACE_STREAM", PLACE)
 
 
 @pytest.mark.parametrize(
@@ -588,6 +656,9 @@ def test_tools_that_cannot_be_read_are_a_finding(tools, code):
         {"request": {"messages": [{"role": "user", "content": "x"}]}, "response": "event: message_start"},
         {"request": {"messages": [{"role": "user", "content": "x"}]}},
         {"request": {"contents": []}, "response": {"candidates": []}},
+        [{"role": "user", "content": [{"type": "input_text", "text": "x"}]}],
+        {"request": {"messages": [{"role": "user", "content": "x"}]}, "response": 'data: {"type": "ping"}'},
+        {"request": {"messages": [{"role": "user", "content": "x"}]}, "response": ""},
         [],
         [{"messages": []}],
         "messages",
@@ -692,24 +763,33 @@ def test_a_file_of_lines_and_a_file_with_one_conversation_are_read(tmp_path):
 
 
 def test_real_exchanges_are_counted_right(shared_data):
-    # FORMATS §20 counts 179 exchanges; the file holds those that offer tools, with all 24 that call one.
+    # FORMATS §20 counts 179 exchanges and only whole replies; the file holds the 64 that offer tools, with all 24 whole
+    # ones that call one, and 10 of the 20 streams (two of them end with an error). Two of the 64 are Gemini's.
     opened = reading.open_traces(shared_data / "data/openai_chat/exchanges.jsonl")
     report = ReadingReport()
     found = list(reading.read(opened, report))
     assert opened.dialect is openai_chat.DIALECT
-    assert (report.read, report.skipped) == (50, 14)
+    assert (report.read, report.skipped) == (58, 6)
     assert {code: report.causes[code] for code in ("TRACE_STREAM", "TRACE_HTTP_ERROR", "TRACE_MALFORMED")} == {
-        "TRACE_STREAM": 10, "TRACE_HTTP_ERROR": 2, "TRACE_MALFORMED": 2,
+        "TRACE_STREAM": 0, "TRACE_HTTP_ERROR": 4, "TRACE_MALFORMED": 2,
     }  # fmt: skip
     assert "HTTP status 400" in report.examples["TRACE_HTTP_ERROR"][0]
-    calls = [call for trace in found for call in trace.calls]
-    assert len(calls) == 25
-    assert sum(bool(trace.calls) for trace in found) == 24
+    lines = (shared_data / "data/openai_chat/exchanges.jsonl").read_text().splitlines()
+    streams = {
+        f"exchanges:{number}" for number, line in enumerate(lines, 1) if isinstance(json.loads(line)["response"], str)
+    }
+    assert len(streams) == 10
+    whole = [call for trace in found if trace.id not in streams for call in trace.calls]
+    assert len(whole) == 25
+    assert sum(bool(trace.calls) for trace in found if trace.id not in streams) == 24
     assert sum(len(trace.calls) > 1 for trace in found) == 1
-    assert Counter(call.arguments_status for call in calls) == {"ok": 24, "missing": 1}
+    assert Counter(call.arguments_status for call in whole) == {"ok": 24, "missing": 1}
+    sent = [call for trace in found if trace.id in streams for call in trace.calls]
+    assert [call.tool for call in sent] == ["get_something_by_name", "final_result", "get_capital"]
+    assert all(call.arguments_status == "ok" for call in sent)
     assert report.causes["TRACE_ARGS_MISSING"] == 1
     history = [event for trace in found if trace.context for event in trace.context["history"]]
-    assert sum("result" in event for event in history) == 26
+    assert sum("result" in event for event in history) == 30
     assert report.causes["TRACE_ORPHAN_RESULT"] == 0
     assert all(trace.tools_json is not UNSET for trace in found)
 
@@ -760,7 +840,7 @@ def test_no_other_real_recording_is_taken_for_this_dialect(shared_data):
 def shared_reports(shared_data):
     for line in (shared_data / "cases/cases.jsonl").read_text().splitlines():
         report = json.loads(line)
-        if report["minimal_input"].get("format") == "openai-chat":
+        if report["minimal_input"].get("format") in ("openai-chat", "openai-chat-deltas"):
             raw = report["minimal_input"]["raw"]
             yield report["id"], raw if isinstance(raw, list) else [raw], report["right_answer"]
 
@@ -776,7 +856,7 @@ def test_the_public_reports_on_this_shape_get_the_right_answer(shared_data):
             assert "result" not in wanted or call.result.content == wanted["result"], name
         assert set(codes(trace)) == {answer["error_class"]} if "error_class" in answer else trace.findings == (), name
         seen += 1
-    assert seen == 4
+    assert seen == 6
 
 
 def test_the_registry_knows_the_dialect():

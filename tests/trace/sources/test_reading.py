@@ -208,9 +208,28 @@ def test_a_bad_record_of_a_foreign_dialect_is_reported_and_skipped(tmp_path, pai
     assert report.examples["TRACE_MALFORMED"] == [f"{path}:2: not a pair"]
 
 
-def test_a_line_of_a_foreign_file_that_is_not_json_stops_the_reading(tmp_path, pair_dialect):
-    error = refusal(written(tmp_path, b'{"pair": ["a", null]}\n{oops\n'))
-    assert error.place.line == 2
+def test_a_line_of_a_foreign_file_that_is_not_json_is_skipped_and_counted(tmp_path, pair_dialect):
+    path = written(tmp_path, b'{"pair": ["a", null]}\n{oops\n{"pair": ["b", null]}\n')
+    report = ReadingReport()
+    assert [trace.id for trace in read(open_traces(path), report)] == ["a", "b"]
+    assert report.skipped == 1
+    assert report.examples["TRACE_MALFORMED"][0].startswith(f"{path}:2:2: not valid JSON")
+
+
+def test_so_it_is_where_traces_are_spread_over_lines(tmp_path, monkeypatch):
+    def all_of(records):
+        for value, place in records:
+            yield Trace(id=value["pair"]), place
+
+    def is_pair(value):
+        return isinstance(value, dict) and "pair" in value
+
+    spread = Dialect("spread", "spread", is_pair, lambda value, place: iter(()), grouped=all_of)
+    monkeypatch.setitem(registry.DIALECTS, "spread", spread)
+    report = ReadingReport()
+    opened = open_traces(written(tmp_path, b'{"pair": "a"}\n{oops\n{"pair": "b"}\n'))
+    assert [trace.id for trace in read(opened, report)] == ["a", "b"]
+    assert report.skipped == 1
 
 
 def test_the_elements_of_a_foreign_list_have_their_index(tmp_path, pair_dialect):

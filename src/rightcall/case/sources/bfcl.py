@@ -1,26 +1,28 @@
-"""Cases from BFCL's possible answers: `{"id", "ground_truth"}`, without the questions.
+"""Cases from BFCL: its possible answers (`{"id", "ground_truth"}`), and the questions of its data files.
 
 * A row of objects lists the allowed values of every parameter; `""` among them means that it may be left out (and that
   an empty text will do, where the parameter is a text). The calls of one row have no order.
 * A row of turns lists calls as Python text, in order. They are parsed and never run. A positional argument needs the
   tool's parameter names (`parameters`); without them the row is skipped.
-* A row of data without `ground_truth` (a question, or one where no call is right) is not an answer.
+* A row of data (`question` and `function`) gives the request and the catalog. In a category in which no call is right
+  (`irrelevance`) the golden expects none; otherwise the answer stands in another file, and there is no golden.
 """
 
 from __future__ import annotations
 
 import ast
-import math
-import warnings
+import re
 from typing import TYPE_CHECKING
 
-from msgspec import Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from rightcall.case.case import Case, Expect, GoldenCall
 from rightcall.case.sources.tau import golden_call, holds_matcher, literal
-from rightcall.errors import CaseError, Place
+from rightcall.errors import CaseError, ConfigError, Place
 from rightcall.trace import jsontext
-from rightcall.trace.sources.conversation import mapping, written_id
+from rightcall.trace.catalog import parse_tools
+from rightcall.trace.sources import python_calls
+from rightcall.trace.sources.conversation import mapping, place_id, written_id
 from rightcall.trace.sources.dialect import Skip
 
 if TYPE_CHECKING:
@@ -29,17 +31,24 @@ if TYPE_CHECKING:
     from rightcall.case.case import Order
     from rightcall.trace.jsontext import JsonValue
 
-MAX_CALL_CHARACTERS = 20_000
+MAX_CALL_CHARACTERS = python_calls.MAX_CHARACTERS
 """Longest call text that is parsed."""
 
 
 def detect(value: JsonValue) -> bool:
-    """Whether this is a possible answer, or a list that begins with one."""
+    """Whether this is a possible answer or a question, or a list that begins with one."""
     row = mapping(value[0] if isinstance(value, list) and value else value)
+    if _is_question(row):
+        return True
     truth = row.get("ground_truth")
     if written_id(row.get("id")) is None or not isinstance(truth, list):
         return False
     return all(map(_is_choice, truth)) or _is_turns(truth)
+
+
+def _is_question(row: Mapping[str, JsonValue]) -> bool:
+    has_tools = isinstance(row.get("function"), list) or "involved_classes" in row
+    return written_id(row.get("id")) is not None and isinstance(row.get("question"), list) and has_tools
 
 
 def _is_choice(item: JsonValue) -> bool:
@@ -71,6 +80,8 @@ def cases(
 
 def _case(value: JsonValue, place: Place, parameters: Mapping[str, Sequence[str]]) -> Case | Skip:
     row = mapping(value)
+    if _is_question(row) and "ground_truth" not in row:
+        return _question(row, place)
     row_id, truth = written_id(row.get("id")), row.get("ground_truth")
     if row_id is None or not isinstance(truth, list):
         return Skip("CASE_INVALID", "a possible answer needs an `id` and a list of `ground_truth`", place)
@@ -85,6 +96,39 @@ def _case(value: JsonValue, place: Place, parameters: Mapping[str, Sequence[str]
         hint = f"; {error.hint}" if error.hint else ""
         return Skip(error.code, f"row `{row_id}`: {error.message}{hint}", place)
     return Case(id=row_id, expect=Expect(calls=tuple(calls), order=order))
+
+
+# ---- questions -----------------------------------------------------------------------------------------------------
+
+_NO_CALL_IS_RIGHT = re.compile(r"(?:live_)?irrelevance_\d.*|relevance_\d.*")
+"""Ids of the categories in which no call is right; the leaderboard once called `irrelevance` `relevance`."""
+
+
+def _question(row: Mapping[str, JsonValue], place: Place) -> Case | Skip:
+    row_id = written_id(row.get("id")) or place_id(place)
+    tools: Raw | UnsetType = UNSET
+    if isinstance(row.get("function"), list):
+        where = Place(place.file, place.line, None, f"{place.path or '$'}.function")
+        try:
+            tools = Raw(jsontext.encode(parse_tools(row["function"], where)))
+        except ConfigError as error:
+            return Skip("CASE_INVALID", f"row `{row_id}`: {error.message}", place)
+    asked, system = _said(row["question"], "user"), _said(row["question"], "system")
+    return Case(
+        id=row_id,
+        request=asked[0] if asked else None,
+        context="\n".join(system) or None,
+        tools_json=tools,
+        expect=Expect(calls=()) if _NO_CALL_IS_RIGHT.fullmatch(row_id) else None,
+        metadata={"later_requests": asked[1:]} if len(asked) > 1 else {},
+    )
+
+
+def _said(turns: list[JsonValue], role: str) -> list[str]:
+    """The texts of one role, over all turns."""
+    messages = [mapping(message) for turn in turns for message in (turn if isinstance(turn, list) else [turn])]
+    texts = [message.get("content") for message in messages if message.get("role") == role]
+    return [text for text in texts if isinstance(text, str)]
 
 
 # ---- lists of allowed values ---------------------------------------------------------------------------------------
@@ -140,13 +184,8 @@ def _only(value: JsonValue, name: str) -> JsonValue:
 def _python_call(text: str, parameters: Mapping[str, Sequence[str]]) -> GoldenCall:
     if len(text) > MAX_CALL_CHARACTERS:
         raise CaseError(f"a call of more than {MAX_CALL_CHARACTERS} characters")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in a text is the file's own business
-            call = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise CaseError(f"`{text}` is not a call") from None
-    tool = _dotted(call.func) if isinstance(call, ast.Call) else None
+    call = python_calls.expression(text)
+    tool = python_calls.dotted(call.func) if isinstance(call, ast.Call) else None
     if tool is None or not isinstance(call, ast.Call):
         raise CaseError(f"`{text}` is not a call")
     arguments: dict[str, JsonValue] = {}
@@ -156,15 +195,6 @@ def _python_call(text: str, parameters: Mapping[str, Sequence[str]]) -> GoldenCa
             raise CaseError(f"`{text}` names an argument twice, or not at all")
         arguments[name] = _constant(node, text)
     return golden_call(tool, arguments)
-
-
-def _dotted(node: ast.expr) -> str | None:
-    """`a.b.c` as text; nothing for any other expression."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None
 
 
 def _positions(call: ast.Call, tool: str, parameters: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -184,18 +214,6 @@ def _positions(call: ast.Call, tool: str, parameters: Mapping[str, Sequence[str]
 
 def _constant(node: ast.expr, text: str) -> JsonValue:
     try:
-        return _as_json(ast.literal_eval(node))
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return python_calls.constant(node)
+    except ValueError:
         raise CaseError(f"`{text}` has an argument that is no JSON value") from None
-
-
-def _as_json(value: object) -> JsonValue:
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [_as_json(item) for item in value]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _as_json(item) for key, item in value.items()}
-    raise ValueError(f"not a JSON value: {value!r}")

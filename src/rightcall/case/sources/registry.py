@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from rightcall.case.case import Case
-from rightcall.case.sources import bfcl, tau, tau2
+from rightcall.case.sources import agentdojo, bfcl, deepeval, google_adk, langsmith, tau, tau2, xlam
 from rightcall.errors import Place
 from rightcall.trace.jsontext import JsonValue
 from rightcall.trace.sources.dialect import Skip
@@ -20,7 +20,12 @@ class CaseSource(NamedTuple):
 
 
 SOURCES: dict[str, CaseSource] = {
+    "agentdojo": CaseSource(agentdojo.detect, agentdojo.cases),
     "bfcl": CaseSource(bfcl.detect, bfcl.cases),
+    "deepeval": CaseSource(deepeval.detect, deepeval.cases),
+    "google_adk": CaseSource(google_adk.detect, google_adk.cases),
+    "langsmith": CaseSource(langsmith.detect, langsmith.cases),
     "tau": CaseSource(tau.detect, tau.cases),
     "tau2": CaseSource(tau2.detect, tau2.cases),
+    "xlam": CaseSource(xlam.detect, xlam.cases),
 }

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rightcall.trace.sources import inspect_eval, otlp_protobuf, vcr
+
 if TYPE_CHECKING:
     from rightcall.trace.sources.dialect import Container
 
-CONTAINERS: dict[str, Container] = {}
+CONTAINERS: dict[str, Container] = {
+    module.CONTAINER.name: module.CONTAINER for module in (inspect_eval, otlp_protobuf, vcr)
+}
 
 
 def container_of(head: bytes, name: str) -> Container | None:

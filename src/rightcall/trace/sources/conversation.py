@@ -7,6 +7,7 @@ again and arguments that are no object are findings; nothing is dropped without 
 
 from __future__ import annotations
 
+from collections import deque
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypedDict
 
@@ -15,7 +16,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from rightcall.errors import TraceError
 from rightcall.trace import jsontext
-from rightcall.trace.model import ArgumentsStatus, Call, Event, Message, Result, TraceFinding
+from rightcall.trace.model import ArgumentsStatus, Call, Event, Message, Result, Trace, TraceFinding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,14 +61,20 @@ _ODD_ARGUMENTS = {
 
 
 class Conversation:
-    """Events and findings of one trace while its messages are read; it knows which calls still wait for a result."""
+    """Events and findings of one trace while its messages are read; it knows which calls still wait for a result.
 
-    def __init__(self) -> None:
+    Args:
+        tell_order: whether a result that only its order gives to one of several calls is a finding.
+    """
+
+    def __init__(self, *, tell_order: bool = False) -> None:
+        self._tell_order = tell_order
         self.events: list[Event] = []
         self.findings: list[TraceFinding] = []
         self.turn = 0
         self._waiting: dict[int, Call] = {}
         self._by_id: dict[str, list[int]] = {}
+        self._by_name: dict[str | None, list[tuple[int | None, deque[int]]]] = {}
 
     def note(self, code: str, message: str, path: str) -> None:
         """Keep something odd about the recording."""
@@ -83,32 +90,88 @@ class Conversation:
             if call.id in self._by_id:
                 self.note("TRACE_DUPLICATE_ID", f"an earlier call has the id `{call.id}` too", path)
             self._by_id.setdefault(call.id, []).append(index)
+        for name in (call.tool, None):
+            turns = self._by_name.setdefault(name, [])
+            if not turns or turns[-1][0] != call.turn:
+                turns.append((call.turn, deque()))
+            turns[-1][1].append(index)
         self.events.append(call)
         self._waiting[index] = call
 
-    def answer(self, result: Result, path: str, *, id: str | None, name: str | None = None) -> None:  # noqa: A002
-        """Give a result to the nearest earlier call with its id that has none; without id, by order and name."""
-        index = self._nearest(id) if id is not None else self._first_of_last_turn(name)
+    @property
+    def has_ids(self) -> bool:
+        """Whether any call was recorded with an id."""
+        return bool(self._by_id)
+
+    def knows_id(self, id: str | None) -> bool:  # noqa: A002
+        """Whether a call of this id was recorded, answered or not."""
+        return id in self._by_id
+
+    def answer(
+        self,
+        result: Result,
+        path: str,
+        *,
+        id: str | None,  # noqa: A002
+        name: str | None = None,
+        tell_orphan: bool = True,
+    ) -> int | None:
+        """Give a result to the nearest earlier call with its id that has none; without id, by order and name.
+
+        Returns the index of that call among the events. Without such a call nothing is kept: `None`, and a finding
+        (`tell_orphan`).
+        """
+        index = self._nearest(id) if id is not None else self._first_of_last_turn(name, path)
+        if index is None and not tell_orphan:
+            return None
         if index is None:
             whose = f"the id `{id}`" if id is not None else f"the name `{name}`" if name else "a result to come"
             self.note("TRACE_ORPHAN_RESULT", f"a result without its call: no unanswered call has {whose}", path)
-            return
+            return None
         self.events[index] = msgspec.structs.replace(self._waiting.pop(index), result=result)
+        return index
 
     def _nearest(self, id: str) -> int | None:  # noqa: A002
         places = self._by_id.get(id, [])
-        return next((index for index in reversed(places) if index in self._waiting), None)
+        while places and places[-1] not in self._waiting:
+            places.pop()
+        return places[-1] if places else None
 
-    def _first_of_last_turn(self, name: str | None) -> int | None:
-        """The first unanswered call of the last turn that has one (of that name)."""
-        found: int | None = None
-        for index, call in reversed(self._waiting.items()):
-            if name is not None and call.tool != name:
-                continue
-            if found is not None and call.turn != self._waiting[found].turn:
-                break
-            found = index
-        return found
+    def _first_of_last_turn(self, name: str | None, path: str) -> int | None:
+        """The first unanswered call of the last turn that has one (of that name); say so where there were several."""
+        turns = self._by_name.get(name, [])
+        while turns:
+            places = turns[-1][1]
+            index = self._next_of(places)
+            if index is not None:
+                places.popleft()
+                if self._tell_order and self._next_of(places) is not None:
+                    whose = f" of `{name}`" if name is not None else ""
+                    self.note("ORDER_AMBIGUOUS", f"several calls{whose} wait: only order says whose result it is", path)
+                return index
+            turns.pop()
+        return None
+
+    def _next_of(self, places: deque[int]) -> int | None:
+        """The first of these calls that is unanswered; the answered ones before it are dropped."""
+        while places and places[0] not in self._waiting:
+            places.popleft()
+        return places[0] if places else None
+
+
+def without_history(trace: Trace, earlier: int) -> Trace:
+    """For one step of a conversation whose request repeats everything said before: keep the step's own calls.
+
+    `earlier` is the number of events that the request holds. Those up to its last call move into
+    `context["history"]`: their calls were earlier replies.
+    """
+    calls = [index for index, event in enumerate(trace.events[:earlier]) if isinstance(event, Call)]
+    if not calls:
+        return trace
+    cut = calls[-1] + 1
+    history = jsontext.decode(jsontext.encode(trace.events[:cut]))
+    before = trace.context if isinstance(trace.context, dict) else {"system": trace.context} if trace.context else {}
+    return msgspec.structs.replace(trace, events=trace.events[cut:], context={**before, "history": history})
 
 
 def mapping(value: JsonValue) -> Mapping[str, JsonValue]:

@@ -73,7 +73,13 @@ class Container:
 
 @dataclass
 class ReadingReport:
-    """What became of a file's records: how many were read, how many not, and why."""
+    """What became of a file's records: how many were read, how many not, and why.
+
+    `read` counts traces, `skipped` records that gave none, `incomplete` traces that say so. `calls` counts the agent's
+    calls by `arguments_status`, `results` those with a result, `errors` those known to have failed, `unanswered` those
+    without a result, `parallel_turns` the turns with several calls. `causes` counts every skip and finding by its code,
+    `examples` keeps the first places of each.
+    """
 
     dialect: str = "native"
     read: int = 0
@@ -81,6 +87,11 @@ class ReadingReport:
     skipped: int = 0
     causes: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
+    results: int = 0
+    errors: int = 0
+    unanswered: int = 0
+    parallel_turns: int = 0
 
     def skip(self, skip: Skip) -> None:
         """Count one skip and keep the first few places of its cause."""
@@ -100,13 +111,41 @@ class ReadingReport:
         self.incomplete += trace.completed is False
         for finding in trace.findings:
             self.note(finding.code, f"trace {trace.id}: {finding.message}")
+        calls = trace.calls
+        self.calls.update([call.arguments_status for call in calls])
+        answered = [call.result for call in calls if call.result is not None]
+        self.results += len(answered)
+        self.unanswered += len(calls) - len(answered)
+        self.errors += len([result for result in answered if result.is_error is True])
+        turns = [call.turn for call in calls if call.turn is not None]
+        if len(set(turns)) < len(turns):
+            self.parallel_turns += sum(count > 1 for count in Counter(turns).values())
 
     def __add__(self, other: ReadingReport) -> ReadingReport:
         """Both reports together."""
-        total = ReadingReport(
-            self.dialect, self.read + other.read, self.incomplete + other.incomplete, self.skipped + other.skipped,
-            self.causes + other.causes, {cause: list(places) for cause, places in self.examples.items()},
-        )  # fmt: skip
-        for cause, places in other.examples.items():
-            total.examples[cause] = (total.examples.get(cause, []) + places)[:3]
+        total = ReadingReport(self.dialect)
+        for one in (self, other):
+            for name in ("read", "incomplete", "skipped", "results", "errors", "unanswered", "parallel_turns"):
+                setattr(total, name, getattr(total, name) + getattr(one, name))
+            total.causes.update(one.causes)
+            total.calls.update(one.calls)
+            for cause, places in one.examples.items():
+                total.examples[cause] = (total.examples.get(cause, []) + places)[:3]
         return total
+
+    def facts(self) -> dict[str, object]:
+        """The report as plain values, for files."""
+        return {
+            "dialect": self.dialect,
+            "read": self.read,
+            "skipped": self.skipped,
+            "incomplete": self.incomplete,
+            "calls": sum(self.calls.values()),
+            "calls_by_arguments": dict(sorted(self.calls.items())),
+            "results": self.results,
+            "errors": self.errors,
+            "unanswered": self.unanswered,
+            "parallel_turns": self.parallel_turns,
+            "causes": dict(sorted(self.causes.items())),
+            "examples": self.examples,
+        }

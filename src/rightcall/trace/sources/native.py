@@ -161,9 +161,11 @@ def write_line(trace: Trace) -> bytes:
 
 def detect(value: JsonValue) -> bool:
     """A native record has an `id` and `events` or `calls`, and nothing of the other dialects that have these too."""
-    if not isinstance(value, dict) or not isinstance(value.get("id"), str):
+    if not isinstance(value, dict) or not isinstance(value.get("id"), str) or "span_kind" in value:
         return False
     rows = value.get("calls", value.get("events"))
+    if rows == []:  # other dialects have an empty list of these too
+        return value.keys() <= set(Line.__struct_encode_fields__)
     return isinstance(rows, list) and all(isinstance(row, dict) and ("tool" in row or "type" in row) for row in rows)
 
 

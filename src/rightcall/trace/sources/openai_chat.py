@@ -1,7 +1,8 @@
 """OpenAI chat completions: messages with `tool_calls`, and whatever speaks the same shape.
 
 A record is an object with `messages`, a bare list of messages, an exchange (`request` and `response`), or a chat
-completion alone (`choices`). Beside `tool_calls` (functions and custom tools) the older `function_call` is read.
+completion alone (`choices`). Beside `tool_calls` (functions and custom tools) the older `function_call` is read. A
+reply may be streamed: the text of its events, or a list of its chunks (see `openai_deltas`).
 
 * Arguments are JSON in a string, kept as written. An empty string means no arguments; a missing key does not.
 * This dialect has no field for a tool's failure, so `is_error` is never known.
@@ -13,13 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from rightcall.errors import ConfigError, Place
 from rightcall.trace import jsontext
 from rightcall.trace.catalog import parse_tools
 from rightcall.trace.model import Agent, Call, CalledBy, Event, Message, Result, Role, Trace, TraceFinding
+from rightcall.trace.sources import openai_deltas, sse
 from rightcall.trace.sources.conversation import (
     Arguments,
     Conversation,
@@ -29,6 +30,7 @@ from rightcall.trace.sources.conversation import (
     place_id,
     read_arguments,
     text_or_none,
+    without_history,
     written_id,
 )
 from rightcall.trace.sources.dialect import Dialect, Skip
@@ -44,7 +46,12 @@ _SPEAKERS: dict[str, Role] = {"system": "system", "developer": "system", "user":
 _ROLES = {*_SPEAKERS, "tool", "function"}
 _ELSEWHERE = {"reward_info", "samples", "simulations", "suite_name", "termination_reason", "traj"}
 """Keys of records that hold messages of another dialect."""
-_FOREIGN_PARTS = {"image", "reasoning", "thinking", "tool-call", "tool-result", "tool_call", "tool_result", "tool_use"}
+_FOREIGN_PARTS = {
+    "image", "mcp_tool_use", "reasoning", "redacted_thinking", "server_tool_use", "thinking", "tool-call",
+    "tool-result", "tool_call", "tool_result", "tool_use",
+}  # fmt: skip
+_ITEM_PARTS = {"input_file", "input_image", "input_text", "output_text"}
+"""Parts that tell a list of the Responses API from a list of messages."""
 
 
 # ---- messages ------------------------------------------------------------------------------------------------------
@@ -105,11 +112,11 @@ def _read_call(talk: Conversation, entry: JsonValue, path: str, turn: int | None
     if not isinstance(body, dict) or not isinstance(name, str) or not name:
         talk.note("TRACE_MALFORMED", "this entry is not a call: it names no tool", path)
         return
-    arguments = _custom_input(body.get("input")) if kind == "custom" else read_arguments(body.get("arguments", UNSET))
+    arguments = free_text(body.get("input")) if kind == "custom" else read_arguments(body.get("arguments", UNSET))
     talk.call(Call(tool=name, id=written_id(entry.get("id")), turn=turn, by=by, **arguments), path)
 
 
-def _custom_input(value: JsonValue) -> Arguments:
+def free_text(value: JsonValue) -> Arguments:
     """The free text of a custom tool, which is never an object even where it looks like one."""
     if isinstance(value, str):
         return {"arguments_status": "not_object", "arguments_raw": value}
@@ -146,7 +153,7 @@ def _part_text(part: JsonValue) -> str | None:
 def detect(value: JsonValue) -> bool:
     """Whether every message has one of this dialect's roles and nothing has the shape of another dialect."""
     if isinstance(value, list):
-        return _are_messages(value)
+        return (_are_messages(value) and not any(map(_has_item_parts, value))) or openai_deltas.are_chunks(value)
     if not isinstance(value, dict) or _ELSEWHERE & value.keys():
         return False
     request = value.get("request")
@@ -171,9 +178,11 @@ def _is_foreign_tool(value: JsonValue) -> bool:
 
 
 def _answers(response: JsonValue) -> bool:
-    """Whether a response is this dialect's: choices, an error, or a stream of unnamed events."""
-    if isinstance(response, str):
-        return not response.startswith("event:")
+    """Whether a response is this dialect's: choices, an error, or a stream of either."""
+    if sse.is_stream(response):
+        return _answers(next(sse.events(response), None))
+    if isinstance(response, list):
+        return openai_deltas.are_chunks(response)
     return "choices" in mapping(response) or ("error" in mapping(response) and "type" not in mapping(response))
 
 
@@ -193,6 +202,11 @@ def _is_message(value: JsonValue) -> bool:
     return not isinstance(content, list) or not any(map(_is_foreign_part, content))
 
 
+def _has_item_parts(value: JsonValue) -> bool:
+    content = mapping(value).get("content")
+    return isinstance(content, list) and any(mapping(part).get("type") in _ITEM_PARTS for part in content)
+
+
 def _is_foreign_call(value: JsonValue) -> bool:
     call = mapping(value)
     return bool({"args", "name"} & call.keys()) or isinstance(call.get("function"), str)
@@ -209,7 +223,9 @@ def traces(value: JsonValue, place: Place) -> Iterator[Trace | Skip]:
     """Read one record."""
     root = place.path or "$"
     record = mapping(value)
-    if isinstance(value, list):
+    if openai_deltas.are_chunks(value) and not _are_messages(value):
+        yield _completion(value, root, place)
+    elif isinstance(value, list):
         yield _conversation({}, value, root, place)
     elif isinstance(record.get("request"), dict) and "response" in record:
         yield _exchange(record, root, place)
@@ -231,9 +247,9 @@ def _conversation(record: _Object, messages: JsonValue, path: str, place: Place)
     return _trace(record, record, talk, place)
 
 
-def _completion(record: _Object, root: str, place: Place) -> Trace | Skip:
+def _completion(value: JsonValue, root: str, place: Place) -> Trace | Skip:
     talk = Conversation()
-    skip = _read_reply(talk, record, root, place)
+    record, skip = _read_reply(talk, value, root, place)
     return skip or _trace(record, {}, talk, place)
 
 
@@ -247,47 +263,51 @@ def _exchange(record: _Object, root: str, place: Place) -> Trace | Skip:
     talk = Conversation()
     read_messages(talk, request["messages"], f"{root}.request.messages")
     earlier = len(talk.events)
-    skip = _read_reply(talk, response, f"{root}.response", place)
+    reply, skip = _read_reply(talk, response, f"{root}.response", place)
     if skip:
         return skip
-    trace = _trace({"model": response.get("model", request.get("model")), **record}, request, talk, place)
-    return trace if isinstance(trace, Skip) else _without_history(trace, earlier)
+    trace = _trace({"model": reply.get("model", request.get("model")), **record}, request, talk, place)
+    return trace if isinstance(trace, Skip) else without_history(trace, earlier)
 
 
-def _without_history(trace: Trace, earlier: int) -> Trace:
-    """Move everything up to the last call of the request into the context: those calls were earlier replies."""
-    calls = [index for index, event in enumerate(trace.events[:earlier]) if isinstance(event, Call)]
-    if not calls:
-        return trace
-    cut = calls[-1] + 1
-    history = jsontext.decode(jsontext.encode(trace.events[:cut]))
-    return msgspec.structs.replace(trace, events=trace.events[cut:], context={"history": history})
+def _put_together(response: JsonValue) -> tuple[_Object, list[str]]:
+    """A response as one object, whether it came at once or in pieces, and what could not be read of it."""
+    if sse.is_stream(response):
+        return openai_deltas.from_text(response)
+    return openai_deltas.from_chunks(response) if openai_deltas.are_chunks(response) else (mapping(response), [])
 
 
-def _read_reply(talk: Conversation, response: JsonValue, path: str, place: Place) -> Skip | None:
-    """Add the reply of a response; where there is none to read, say why."""
-    if isinstance(response, str) and response.lstrip().startswith(("data:", ":")):
-        return _stream(place)
-    choices = mapping(response).get("choices")
-    if not isinstance(choices, list) or not choices:
-        if mapping(response).get("error") is not None:
-            return _failed(response, place, "an error")
-        return Skip("TRACE_MALFORMED", "the response holds no `choices`", place)
-    choice = mapping(choices[0])
-    if "delta" in choice:
-        return _stream(place)
-    if not isinstance(choice.get("message"), dict):
-        return Skip("TRACE_MALFORMED", "the response holds no message", place)
+_CUT_OFF = {
+    "length": "the reply was cut off at its longest length",
+    openai_deltas.CUT_SHORT: "the stream ends before the reply does",
+}
+
+
+def _read_reply(talk: Conversation, value: JsonValue, path: str, place: Place) -> tuple[_Object, Skip | None]:
+    """Add the reply of a response and return it as one object; where there is none to read, say why."""
+    response, faults = _put_together(value)
+    choices, error = response.get("choices"), response.get("error")
+    choices = choices if isinstance(choices, list) else []
+    choice = mapping(choices[0]) if choices else {}
+    message = choice.get("message")
+    if error is not None and not {"tool_calls", "function_call"} & mapping(message).keys():
+        return response, _failed(response, place, "an error")
+    if not isinstance(message, dict):
+        if "delta" in choice:
+            return response, Skip("TRACE_STREAM", "one chunk of a stream: the others are not in this record", place)
+        what = "holds no message" if choice else "holds no `choices`"
+        return response, Skip("TRACE_MALFORMED", f"the response {what}", place)
     if len(choices) > 1:
         talk.note("TRACE_INCOMPLETE", f"only the first of {len(choices)} choices is read", f"{path}.choices")
-    if choice.get("finish_reason") == "length":
-        talk.note("TRACE_TRUNCATED", "the reply was cut off at its longest length", f"{path}.choices[0]")
-    read_message(talk, {**choice["message"], "role": "assistant"}, f"{path}.choices[0].message")
-    return None
-
-
-def _stream(place: Place) -> Skip:
-    return Skip("TRACE_STREAM", "stream deltas are not read yet", place)
+    for fault in faults:
+        talk.note("TRACE_MALFORMED", fault, path)
+    finish = choice.get("finish_reason")
+    if error is not None:
+        talk.note("TRACE_TRUNCATED", "an error ended the reply", path)
+    elif isinstance(finish, str) and finish in _CUT_OFF:
+        talk.note("TRACE_TRUNCATED", _CUT_OFF[finish], f"{path}.choices[0]")
+    read_message(talk, {**message, "role": "assistant"}, f"{path}.choices[0].message")
+    return response, None
 
 
 def _failed(response: JsonValue, place: Place, what: str) -> Skip:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rightcall.errors import NoDataError, Place
+from rightcall.errors import NoDataError, Place, TraceError
 from rightcall.trace import jsontext
 from rightcall.trace.model import Trace
 from rightcall.trace.sources import files, native, registry
@@ -52,10 +52,7 @@ def open_traces(path: str | Path, dialect: str = "auto") -> Opened:
         start = stream.read(4096)
     container = container_of(start, where.name)
     if container is not None:
-        first_record = next(container.records(where), None)
-        if first_record is None:
-            raise files.is_empty(where)
-        return Opened(where, wanted or registry.detect(*first_record), is_lines=False, container=container)
+        return Opened(where, wanted or _detect_packed(container, where), is_lines=False, container=container)
     with files.open_bytes(where) as stream:
         head = next(files.blocks(stream, where), None)
     first = next(files.lines(head), None) if head else None
@@ -66,6 +63,18 @@ def open_traces(path: str | Path, dialect: str = "auto") -> Opened:
         return Opened(where, wanted or registry.detect(value, Place(str(where), first[0])))
     value = jsontext.decode(files.read_document(where), Place(str(where), 1))
     return Opened(where, wanted or _detect_document(value, Place(str(where))), value, is_lines=False)
+
+
+def _detect_packed(container: Container, path: Path) -> Dialect:
+    """The dialect of the first record that any knows: recorded traffic begins with requests that are no model's."""
+    first: Record | None = None
+    for value, place in container.records(path):
+        if any(dialect.detect(value) for dialect in registry.DIALECTS.values()):
+            return registry.detect(value, place)
+        first = first or (value, place)
+    if first is None:
+        raise files.is_empty(path)
+    return registry.detect(*first)
 
 
 def _is_line(first: bytes) -> bool:
@@ -115,7 +124,9 @@ def items_of(opened: list[Opened]) -> Iterator[tuple[Trace | Skip, Place]]:
         if one.dialect.grouped is not None:
             together = [index for index, other in enumerate(opened) if other.dialect is one.dialect]
             done.update(together)
-            yield from one.dialect.grouped(record for index in together for record in records(opened[index]))
+            bad: list[Skip] = []
+            yield from one.dialect.grouped(record for index in together for record in records(opened[index], bad))
+            yield from ((skip, skip.place) for skip in bad)
         elif one.can_be_cut:
             with files.open_bytes(one.path) as stream:
                 for block in files.blocks(stream, one.path):
@@ -126,11 +137,11 @@ def items_of(opened: list[Opened]) -> Iterator[tuple[Trace | Skip, Place]]:
                     yield item, where
 
 
-def records(opened: Opened) -> Iterator[Record]:
-    """The decoded records of a file with their places.
+def records(opened: Opened, bad: list[Skip] | None = None) -> Iterator[Record]:
+    """The decoded records of a file with their places; `bad` takes the lines that are not JSON.
 
     Raises:
-        TraceError: a line that is not JSON.
+        TraceError: a line that is not JSON, where `bad` is not given.
     """
     file = str(opened.path)
     if opened.container is not None:
@@ -139,7 +150,15 @@ def records(opened: Opened) -> Iterator[Record]:
         with files.open_bytes(opened.path) as stream:
             for block in files.blocks(stream, opened.path):
                 for number, line in files.lines(block):
-                    yield jsontext.decode(line, Place(file, number)), Place(file, number)
+                    place = Place(file, number)
+                    try:
+                        value = jsontext.decode(line, place)
+                    except TraceError as error:
+                        if bad is None:
+                            raise
+                        bad.append(Skip(error.code, error.message, error.place))
+                        continue
+                    yield value, place
     else:
         value = opened.document
         whole = not isinstance(value, list) or (opened.dialect.whole_list and opened.dialect.detect(value))
@@ -156,7 +175,12 @@ def read_block(block: files.Block, file: str, dialect: Dialect) -> Iterator[tupl
         if dialect is native.DIALECT:
             yield native.read_line(line, place), place
         else:
-            for item in dialect.traces(jsontext.decode(line, place), place):
+            try:
+                value = jsontext.decode(line, place)
+            except TraceError as error:
+                yield Skip(error.code, error.message, error.place), place
+                continue
+            for item in dialect.traces(value, place):
                 yield item, place
 
 

@@ -7,10 +7,30 @@ from typing import TYPE_CHECKING
 from rightcall.errors import ConfigError, Place, TraceError
 from rightcall.trace.explain import nearest
 from rightcall.trace.sources import (
+    agentdojo,
+    agentrx,
+    anthropic,
+    atif,
+    bedrock,
+    bfcl,
+    claude_code,
+    codex,
+    gemini,
+    google_adk,
+    hermes,
+    inspect_log,
+    langchain,
+    langfuse,
+    langsmith,
+    mlflow,
     native,
     openai_chat,
+    openai_responses,
+    openinference,
+    otel_genai,
     tau,
     tau2,
+    xlam,
 )
 
 if TYPE_CHECKING:
@@ -21,9 +41,29 @@ DIALECTS: dict[str, Dialect] = {
     module.DIALECT.name: module.DIALECT
     for module in (
         native,
+        langchain,
+        langsmith,
         openai_chat,
+        openai_responses,
+        anthropic,
+        atif,
+        bedrock,
+        claude_code,
+        codex,
+        gemini,
+        google_adk,
+        inspect_log,
+        langfuse,
+        mlflow,
+        openinference,
+        otel_genai,
         tau,
         tau2,
+        agentdojo,
+        agentrx,
+        bfcl,
+        hermes,
+        xlam,
     )
 }
 
