@@ -305,6 +305,15 @@ def test_min_overall_compares_unrounded(rightcall, write):
     assert rightcall(*GO, "--min-overall", str(round(overall + 0.0001, 6))).code == 1
 
 
+def test_excluded_tools_are_not_graded(rightcall, write):
+    write("cases.jsonl", {"id": "c", "expect": {"calls": [{"tool": "feed", "arguments": {}}]}})
+    calls = [{"tool": "feed", "arguments": {}}, {"tool": "final_result", "arguments": {"x": 1}}]
+    write("traces.jsonl", {"id": "t", "case_id": "c", "calls": calls})
+    assert rightcall(*GO).code == 1
+    write("rightcall.toml", 'exclude_tools = ["final_*"]')
+    assert rightcall(*GO).code == 0
+
+
 # ---- packed and large ---------------------------------------------------------------------------------------------
 
 

@@ -28,6 +28,7 @@ from rightcall.run.cases import Ready
 from rightcall.run.catalogs import Catalogs
 from rightcall.run.hiding import hidden, hidden_case, is_hidden, without_secrets
 from rightcall.run.tally import Shown, Tally
+from rightcall.trace.exclude import exclude
 from rightcall.trace.model import Trace
 from rightcall.trace.sources import files, reading
 from rightcall.trace.sources.dialect import ReadingReport, Skip
@@ -91,6 +92,8 @@ class Bench:
         return done
 
     def _one(self, trace: Trace, place: Place, done: Batch) -> None:
+        if self.plan.exclude_tools:
+            trace = exclude(trace, self.plan.exclude_tools)
         result, case = self.grade(trace, place)
         self.keep(result, trace, case, done)
         done.tally.ids.append(_short_hash(trace.id))

@@ -32,6 +32,7 @@ class Plan:
         tools: the suite's catalog, if any.
         tools_file: where it was read, for errors.
         dialect: `auto`, or the reader to use.
+        exclude_tools: patterns of names that are no tools of the agent.
         strict: whether a skipped record stops the run.
         only: grade only the trace of this id.
         limit: grade at most so many traces.
@@ -48,6 +49,7 @@ class Plan:
     tools: tuple[Tool, ...] | None = None
     tools_file: str | None = None
     dialect: str = "auto"
+    exclude_tools: tuple[str, ...] = ()
     strict: bool = False
     only: str | None = None
     limit: int | None = None

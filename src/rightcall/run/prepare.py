@@ -73,6 +73,7 @@ def _plan(
         traces=tuple(traces),
         cases=open_cases(case_files, settings.aliases, Catalogs(tools, Place(str(tools_file)))),
         policy=rules, options=options, aliases=settings.aliases, tools=tools, dialect=settings.dialect,
+        exclude_tools=settings.exclude_tools,
         strict=strict, only=only, limit=limit, jobs=settings.limits.jobs, kept_failures=settings.limits.failures,
         redactor=hide,
     )  # fmt: skip

@@ -44,6 +44,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cases: str | tuple[str, ...] = ()
     tools: str | None = None
     dialect: str = "auto"
+    exclude_tools: tuple[str, ...] = ()
     aliases: dict[str, str] = {}
     policy: Policy = Policy()
     golden: GoldenTable = GoldenTable()

@@ -23,7 +23,7 @@ ArgumentsStatus = Literal["ok", "malformed", "not_object", "missing", "not_captu
 """How a call's arguments were recorded. Only `ok` has a value; none of the others ever becomes `{}`."""
 
 Role = Literal["system", "user", "assistant"]
-CalledBy = Literal["agent", "user", "provider"]
+CalledBy = Literal["agent", "user", "provider", "framework"]
 
 
 class _Frozen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -84,9 +84,9 @@ class Call(
     """One decision of the agent to use a tool.
 
     `turn` numbers the assistant message that the call belongs to; calls of one turn are parallel. A call without a
-    `turn` is a turn of its own. `by` is `agent` for the calls that are graded; calls by a simulated user or by the
-    provider are kept and marked. `result` is `None` where none was recorded. `agent` names which agent of a run
-    decided, where there are several.
+    `turn` is a turn of its own. `by` is `agent` for the calls that are graded; calls by a simulated user, by the
+    provider or by the framework are kept and marked. `result` is `None` where none was recorded. `agent` names which
+    agent of a run decided, where there are several.
     """
 
     tool: str
