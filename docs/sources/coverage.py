@@ -39,11 +39,11 @@ NOTES = """
   its reply, and earlier calls of the same conversation are its context. Streams are read too, which adds calls to those
   of whole replies. Cassettes repeat most of the exchanges. Results stand in the next request, so they are not counted.
 * **Token counts, foreign APIs and HTTP errors** in those files are skipped, each with its code.
-* **agentrx**: its τ-bench runs have no error field, so no call counts as failed; texts that begin with "Error" are left as
-  they are.
+* **agentrx**: its τ-bench runs have no error field, so no call counts as failed; texts that begin with "Error" are left
+  as they are.
 * **google_adk**: eval sets hold what is expected and are cases, not traces; they are skipped here.
 * **claude_code** single lines are read one by one here; as one session they pair more results.
-* **inspect_ai**: `.eval` files need the extra `inspect`; the results of one log answer no recorded call and are skipped.
+* **inspect_ai**: `.eval` files need the extra `inspect`; the results of one log answer no call and are skipped.
 * **otel_genai** spans without their log records, and spans recorded without content, say so (`TRACE_NOT_CAPTURED`).
 * **phoenix**: one more call than its model spans report is known from a tool's own span.
 """
