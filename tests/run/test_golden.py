@@ -354,6 +354,11 @@ def test_a_pool_that_broke_while_nobody_waited_is_a_run_error():
 
 def started(*arguments: str) -> subprocess.Popen[str]:
     """The command in a process group of its own, as a terminal would start it."""
+
+    def as_in_a_terminal() -> None:
+        # A test run in a shell's background ignores SIGINT, and its children would inherit that.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
     command = [
         sys.executable,
         "-m",
@@ -365,7 +370,13 @@ def started(*arguments: str) -> subprocess.Popen[str]:
         *arguments,
     ]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=os.environ
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=os.environ,
+        preexec_fn=as_in_a_terminal,  # noqa: PLW1509 - no thread runs beside it
     )
 
 

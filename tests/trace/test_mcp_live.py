@@ -1,5 +1,6 @@
 """Asking a running MCP server: its tools, its pages, and servers that are none."""
 
+import subprocess
 import sys
 
 import pytest
@@ -42,6 +43,15 @@ def test_the_tools_of_a_server_are_a_catalog(server):
     assert (find.name, find.description, find.annotations) == ("find_boat", "Look for boats.", {"readOnlyHint": True})
     assert find.parameters["required"] == ["harbour"]
     assert (sink.name, sink.annotations) == ("sink_boat", {"destructiveHint": True})
+
+
+def test_a_stderr_that_was_closed_since_the_sdk_was_imported_does_no_harm(server):
+    code = (
+        "import io, sys; sys.stderr = io.StringIO(); import mcp; sys.stderr.close(); sys.stderr = sys.__stderr__\n"
+        "from rightcall.trace.mcp_live import list_tools; print(len(list_tools(sys.argv[1:])))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, *server], capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "2\n"), ran.stderr
 
 
 @pytest.mark.parametrize(

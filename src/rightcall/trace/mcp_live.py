@@ -8,6 +8,7 @@ as a claim.
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING
 
 from rightcall.errors import ConfigError, Place
@@ -72,9 +73,11 @@ def _failed(error: BaseException, place: Place) -> ConfigError:
 
 async def _pages(command: list[str], seconds: float) -> list[JsonValue]:
     """Every answer to `tools/list`, as JSON values."""
-    from mcp import Client, StdioServerParameters
+    from mcp import Client, StdioServerParameters, stdio_client
 
-    server = StdioServerParameters(command=command[0], args=command[1:])
+    # The SDK binds its default, sys.stderr, once at its import: a notebook or a test may have closed that stream since.
+    parameters = StdioServerParameters(command=command[0], args=command[1:])
+    server = stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr)
     pages: list[JsonValue] = []
     async with asyncio.timeout(seconds * 2), Client(server, read_timeout_seconds=seconds) as client:
         cursor: str | None = None
