@@ -26,6 +26,7 @@ from rightcall.trace.sources.conversation import (
     mapping,
     read_arguments,
     text_or_none,
+    without_history,
     written_id,
 )
 from rightcall.trace.sources.dialect import Dialect, Skip
@@ -36,7 +37,6 @@ from rightcall.trace.sources.exchange import (
     offered_tools,
     trace_of,
     unread,
-    without_history,
 )
 
 if TYPE_CHECKING:

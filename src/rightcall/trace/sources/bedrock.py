@@ -16,7 +16,14 @@ from msgspec import UNSET, Raw, UnsetType
 
 from rightcall.trace import jsontext
 from rightcall.trace.model import Call, CalledBy, Result, Role, Trace
-from rightcall.trace.sources.conversation import Conversation, mapping, read_arguments, text_or_none, written_id
+from rightcall.trace.sources.conversation import (
+    Conversation,
+    mapping,
+    read_arguments,
+    text_or_none,
+    without_history,
+    written_id,
+)
 from rightcall.trace.sources.dialect import Dialect, Skip
 from rightcall.trace.sources.exchange import (
     Speech,
@@ -25,7 +32,6 @@ from rightcall.trace.sources.exchange import (
     offered_tools,
     trace_of,
     unread,
-    without_history,
 )
 
 if TYPE_CHECKING:

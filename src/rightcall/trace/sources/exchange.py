@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from rightcall.errors import ConfigError, Place
 from rightcall.trace import jsontext
 from rightcall.trace.catalog import parse_tools
-from rightcall.trace.model import Agent, Call, Message, Trace
+from rightcall.trace.model import Agent, Message, Trace
 from rightcall.trace.sources.conversation import first_request, mapping, place_id, text_or_none, written_id
 from rightcall.trace.sources.dialect import Skip
 
@@ -111,19 +110,3 @@ def trace_of(
         findings=tuple(talk.findings),
         metadata=dict(metadata),
     )
-
-
-def without_history(trace: Trace, earlier: int) -> Trace:
-    """Move everything up to the last call of the request into the context: those calls were earlier replies.
-
-    Args:
-        trace: the events of the request and of its reply.
-        earlier: how many of the events are the request's.
-    """
-    calls = [index for index, event in enumerate(trace.events[:earlier]) if isinstance(event, Call)]
-    if not calls:
-        return trace
-    cut = calls[-1] + 1
-    history = jsontext.decode(jsontext.encode(trace.events[:cut]))
-    context = {**mapping(trace.context), "history": history}
-    return msgspec.structs.replace(trace, events=trace.events[cut:], context=context)

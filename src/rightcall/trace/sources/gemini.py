@@ -28,6 +28,7 @@ from rightcall.trace.sources.conversation import (
     mapping,
     read_arguments,
     text_or_none,
+    without_history,
     written_id,
 )
 from rightcall.trace.sources.dialect import Dialect, Skip
@@ -37,7 +38,6 @@ from rightcall.trace.sources.exchange import (
     offered_tools,
     trace_of,
     unread,
-    without_history,
 )
 from rightcall.trace.sources.gemini_reply import Reply, field, read_reply
 
