@@ -120,10 +120,29 @@ class ReplyError(RightcallError):
 
 
 class ProviderError(RightcallError):
-    """A model endpoint did not give a usable answer."""
+    """A model endpoint did not give a usable answer.
+
+    Args:
+        message: what happened, without secrets.
+        code: `JUDGE_AUTH`, `JUDGE_UNREACHABLE`, `JUDGE_RATE_LIMITED` or `JUDGE_TIMEOUT`.
+        http_status: what the endpoint answered with, if it did.
+        retry_after: seconds that it asked us to wait.
+        parameter: the request's parameter that it refuses, if it says so.
+        hint: what to do about it.
+    """
 
     default_code = "JUDGE_UNREACHABLE"
     exit_code = 5
+
+    def __init__(
+        self, message: str, *, code: str | None = None, http_status: int | None = None,
+        retry_after: float | None = None, parameter: str | None = None, hint: str | None = None,
+    ) -> None:  # fmt: skip
+        """Keep the parts."""
+        super().__init__(message, code=code, hint=hint)
+        self.http_status = http_status
+        self.retry_after = retry_after
+        self.parameter = parameter
 
 
 class RateLimited(ProviderError):

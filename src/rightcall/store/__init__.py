@@ -1,0 +1,1 @@
+"""The append-only record: traces, cases, attempts, verdicts, review items, and the chain that binds them."""
