@@ -135,11 +135,11 @@ class ProviderError(RightcallError):
     exit_code = 5
 
     def __init__(
-        self, message: str, *, code: str | None = None, http_status: int | None = None,
-        retry_after: float | None = None, parameter: str | None = None, hint: str | None = None,
+        self, message: str, *, code: str | None = None, place: Place | None = None, hint: str | None = None,
+        http_status: int | None = None, retry_after: float | None = None, parameter: str | None = None,
     ) -> None:  # fmt: skip
         """Keep the parts."""
-        super().__init__(message, code=code, hint=hint)
+        super().__init__(message, code=code, place=place, hint=hint)
         self.http_status = http_status
         self.retry_after = retry_after
         self.parameter = parameter

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from math import isclose, sqrt
-from pathlib import Path
+from itertools import pairwise
+from math import comb, isclose, sqrt
 from statistics import NormalDist
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stats_making import by_id, needs_reference, rows, untimed
 
-from rightcall.stats.intervals import Estimate, wilson
-
-REFERENCE = Path(__file__).parents[3] / "shared" / "stats" / "reference.json"
+from rightcall.errors import ConfigError
+from rightcall.stats.intervals import Estimate, chance_of_passing, clopper_pearson, needed_without_error, wilson
 
 
 @st.composite
@@ -22,30 +21,18 @@ def _counts(draw: st.DrawFn) -> tuple[int, int]:
     return draw(st.integers(0, n)), n
 
 
-def references() -> list[dict]:
-    if not REFERENCE.is_file():
-        return []
-    rows = json.loads(REFERENCE.read_text())
-    return [row for row in rows if row["statistic"].startswith("Wilson 95% CI ") and "k" in row["input"]]
-
-
-@pytest.mark.skipif(
-    not REFERENCE.is_file(), reason="needs the reference values in ../shared, which are not part of the repository"
-)
-@pytest.mark.parametrize("row", references(), ids=lambda row: row["id"])
+@needs_reference
+@pytest.mark.parametrize("row", rows("Wilson 95% CI "), ids=by_id)
 def test_reference_values(row):
     found = wilson(row["input"]["k"], row["input"]["n"], confidence=row["parameters"]["conf"])
     assert (found.low, found.high) == pytest.approx(tuple(row["expected"]), abs=row["tolerance"])
 
 
-@pytest.mark.skipif(
-    not REFERENCE.is_file(), reason="needs the reference values in ../shared, which are not part of the repository"
-)
+@needs_reference
 @pytest.mark.parametrize("sided", [1, 2])
 def test_reference_numbers_of_cases_that_show_0_98(sided):
     """How many cases it takes until the lower bound is 0.98, with 0 to 5 errors."""
-    rows = json.loads(REFERENCE.read_text())
-    row = next(r for r in rows if r["statistic"].startswith(f"min n so that the {sided}-sided 95% Wilson"))
+    (row,) = rows(f"min n so that the {sided}-sided 95% Wilson")
     confidence = 0.95 if sided == 2 else 0.90
     for mistakes, n in zip(row["input"]["errors"], row["expected"], strict=True):
         enough, too_few = (wilson(int(size) - mistakes, int(size), confidence=confidence) for size in (n, n - 1))
@@ -81,6 +68,7 @@ def test_an_estimate_says_how_it_was_made():
     assert wilson(1, 2, excluded=4).excluded == 4
 
 
+@untimed
 @given(_counts())
 def test_the_interval_lies_in_0_1_around_the_estimate(counts):
     successes, n = counts
@@ -90,6 +78,7 @@ def test_the_interval_lies_in_0_1_around_the_estimate(counts):
     assert (found.high == 1) == (successes == n)
 
 
+@untimed
 @given(_counts())
 def test_each_bound_is_where_the_score_test_just_says_no(counts):
     """The definition: |p - share| = z √(share (1 - share) / n) at both ends."""
@@ -99,6 +88,7 @@ def test_each_bound_is_where_the_score_test_just_says_no(counts):
         assert isclose(abs(found.estimate - bound), z * sqrt(bound * (1 - bound) / n), abs_tol=1e-9)
 
 
+@untimed
 @given(_counts())
 def test_success_and_failure_mirror_each_other(counts):
     successes, n = counts
@@ -107,9 +97,130 @@ def test_success_and_failure_mirror_each_other(counts):
     assert found.high == pytest.approx(1 - mirrored.low, abs=1e-12)
 
 
+@untimed
 @given(_counts())
 def test_more_confidence_is_wider_and_more_cases_are_narrower(counts):
     successes, n = counts
     narrow, wide, more = wilson(successes, n), wilson(successes, n, confidence=0.99), wilson(4 * successes, 4 * n)
     assert wide.low <= narrow.low <= more.low
     assert more.high <= narrow.high <= wide.high
+
+
+# ---- Clopper and Pearson ----
+
+
+@needs_reference
+@pytest.mark.parametrize("row", rows("Clopper-Pearson 95% CI "), ids=by_id)
+def test_exact_reference_values(row):
+    found = clopper_pearson(row["input"]["k"], row["input"]["n"], confidence=row["parameters"]["conf"])
+    assert (found.low, found.high) == pytest.approx(tuple(row["expected"]), abs=row["tolerance"])
+
+
+@needs_reference
+@pytest.mark.parametrize("sided", [1, 2])
+def test_reference_numbers_of_cases_that_show_a_share_exactly(sided):
+    (row,) = rows(f"min n so that the {sided}-sided 95% Clopper-Pearson lower bound")
+    threshold, confidence = row["parameters"]["threshold"], 0.95 if sided == 1 else 0.975
+    found = [needed_without_error(threshold, errors, confidence) for errors in row["input"]["errors"]]
+    assert found == pytest.approx(row["expected"], abs=row["tolerance"])
+
+
+@needs_reference
+@pytest.mark.parametrize("row", rows("P(point-estimate gate"), ids=by_id)
+def test_reference_chances_of_a_gate_on_the_point(row):
+    found = chance_of_passing(row["input"]["p"], row["input"]["n"], row["parameters"]["threshold"])
+    assert found == pytest.approx(row["expected"], abs=row["tolerance"])
+
+
+def test_0_98_needs_149_cases_without_an_error_and_236_with_one():
+    assert [needed_without_error(0.98, errors) for errors in range(6)] == [149, 236, 313, 386, 456, 523]
+    assert needed_without_error(0.5, 0) == 5  # one half to the fifth is 1 in 32
+
+
+def test_a_bound_of_one_side_spends_the_whole_error_there():
+    lower, upper, both = (clopper_pearson(148, 150, sided=sided) for sided in ("lower", "upper", "two"))
+    assert (lower.high, upper.low) == (1.0, 0.0)
+    assert (lower.low, upper.high) == pytest.approx((clopper_pearson(148, 150, confidence=0.9).low, clopper_pearson(148, 150, confidence=0.9).high))  # fmt: skip
+    assert both.low < lower.low
+    assert both.high > upper.high
+    assert (lower.method, both.method) == ("clopper-pearson 0.95 lower", "clopper-pearson 0.95")
+
+
+def test_the_exact_share_of_nothing_is_undefined_with_a_reason():
+    found = clopper_pearson(0, 0, excluded=2)
+    assert (found.estimate, found.low, found.high, found.excluded, found.reason) == (None, None, None, 2, "nothing was evaluated")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: clopper_pearson(3, 2),
+        lambda: clopper_pearson(-1, 2),
+        lambda: clopper_pearson(1, 2, confidence=1),
+        lambda: needed_without_error(1.0),
+        lambda: needed_without_error(0.0),
+        lambda: needed_without_error(0.9, -1),
+        lambda: needed_without_error(0.9, 0, 0),
+        lambda: chance_of_passing(1.5, 10, 0.9),
+        lambda: chance_of_passing(0.5, -1, 0.9),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(wrong):
+    with pytest.raises(ConfigError) as caught:
+        wrong()
+    assert caught.value.code == "STAT_VALUE_INVALID"
+
+
+@untimed
+@given(_counts())
+def test_the_exact_interval_lies_in_0_1_around_the_estimate(counts):
+    found = clopper_pearson(*counts)
+    assert 0 <= found.low <= found.estimate <= found.high <= 1
+    assert (found.low == 0) == (counts[0] == 0)
+    assert (found.high == 1) == (counts[0] == counts[1])
+
+
+@untimed
+@given(_counts())
+def test_more_confidence_contains_less(counts):
+    intervals = [clopper_pearson(*counts, confidence=level) for level in (0.5, 0.9, 0.95, 0.999)]
+    for inner, outer in pairwise(intervals):
+        assert outer.low <= inner.low <= inner.high <= outer.high
+
+
+@untimed
+@given(_counts())
+def test_exact_bounds_of_success_and_failure_mirror_each_other(counts):
+    successes, n = counts
+    found, mirrored = clopper_pearson(successes, n), clopper_pearson(n - successes, n)
+    assert found.low == pytest.approx(1 - mirrored.high, abs=1e-9)
+    assert found.high == pytest.approx(1 - mirrored.low, abs=1e-9)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(3, 10), (0, 7), (58, 60), (1, 2)])
+def test_each_exact_bound_leaves_half_the_error_in_the_binomial_tail(successes, n):
+    found = clopper_pearson(successes, n)
+    if successes:
+        assert tail(n, found.low, range(successes, n + 1)) == pytest.approx(0.025, abs=1e-9)
+    assert tail(n, found.high, range(successes + 1)) == pytest.approx(0.025, abs=1e-9)
+
+
+def tail(n, share, values):
+    return sum(comb(n, k) * share**k * (1 - share) ** (n - k) for k in values)
+
+
+@untimed
+@given(st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.98, 0.99]), st.integers(0, 8), st.sampled_from([0.8, 0.95, 0.99]))
+def test_the_needed_number_is_the_first_that_reaches_the_threshold(threshold, errors, confidence):
+    n = needed_without_error(threshold, errors, confidence)
+    bounds = [clopper_pearson(size - errors, size, confidence=confidence, sided="lower").low for size in (n, n - 1)]
+    assert bounds[0] >= threshold - 1e-12
+    assert n - 1 == errors or bounds[1] < threshold
+
+
+def test_a_threshold_counts_as_it_is_written():
+    """0.29 of 100 is 29, although the nearest binary number is a little more."""
+    assert chance_of_passing(0.29, 100, 0.29) == pytest.approx(tail(100, 0.29, range(29, 101)))
+    assert chance_of_passing(0.5, 10, 0.0) == 1.0
+    assert chance_of_passing(0.5, 10, 1.1) == 0.0
+    assert chance_of_passing(0.5, 10, 1.0) == pytest.approx(0.5**10)

@@ -24,7 +24,7 @@ def inspect(
     from rightcall.report.summary import reading_facts
     from rightcall.run.overview import overview
     from rightcall.run.plan import expand
-    from rightcall.run.prepare import redactor_of
+    from rightcall.run.opening import redactor_of
     from rightcall.run.sources import Sources
     from rightcall.settings.load import load_settings
     from rightcall.trace.jsontext import encode

@@ -37,10 +37,25 @@ be read.""",
 Prints a table, then every failure with its aligned call diff, the veto in words and the reason for every lost point.
 Leaves with 0 if all passed, 1 if one failed, 2 for a wrong command or file, 3 if too little could be judged, 5 if there
 was nothing to grade.""",
+    "selection:selection": """Grade the choice of tools, step by step: by code, free and exact; a judge explains it.
+
+Leaves with 0 if all passed, 1 if one failed, 2 for a wrong command or file, 3 if too little could be judged, 5 if a
+judge could not be reached or the budget was spent.""",
+    "rubric:rubric": """Score whole traces in four dimensions by a judge, with the severity of the worst misuse.
+
+Code checks the judge against the golden, the catalog and the Safety Matrix. Leaves with 0, or 4 if a CRITICAL waits for
+a person, 3 if too little could be judged, 5 if a judge could not be reached or the budget was spent.""",
+    "prompt:app": "The judges' prompts: list, show, check, render.",
+    "probe:probe": "Attack a judge with built-in probes, and say how often it gives way.",
+    "runs:runs": "List what was run, newest first.",
+    "show:show": "Show anything on record: a run, a review item, a step, a trace, a case.",
+    "review:app": "What waits for people.",
+    "log:app": "The audit log of everything that was asked, answered and concluded: list, show, verify, replay.",
     "schema:schema": "Print the JSON Schema of a file that rightcall reads or writes.",
 }
 for _target, _help in VERBS.items():
-    app.command(f"rightcall.cli.{_target}", name=_target.split(":")[1].rstrip("_"), help=_help)
+    _module, _, _name = _target.partition(":")
+    app.command(f"rightcall.cli.{_target}", name=_module if _name == "app" else _name.rstrip("_"), help=_help)
 
 
 def main() -> None:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from rightcall.grade.opinion import Conflict as Conflict  # noqa: PLC0414 - part of this contract
+
 ReplyCode = Literal[
     "JUDGE_EMPTY",
     "JUDGE_TRUNCATED",
@@ -79,12 +81,3 @@ class Question(Struct, frozen=True, kw_only=True):
     input_sha256: str
     left_out: tuple[str, ...] = ()
     suspicions: tuple[Suspicion, ...] = ()
-
-
-class Conflict(Struct, frozen=True, gc=False):
-    """A decidable fact that a judge contradicts. `check` names the fact; `judge` and `code` say what each holds."""
-
-    check: str
-    message: str
-    judge: Any = None
-    code: Any = None

@@ -1,7 +1,7 @@
 """What a model is asked and what it answers, whoever the provider is.
 
-A `Client` makes exactly one exchange: no retry, no cache, no reading. `Door` (`door.py`) stands in front of it with pace
-and transport retries, and reports every single exchange, failed ones too, so that each can be recorded.
+A `Client` makes exactly one exchange: no retry, no cache, no reading. `Door` (`door.py`) stands in front of it with
+pace and transport retries, and reports every single exchange, failed ones too, so that each can be recorded.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ class JudgeSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         structured: the rung of the structured-output ladder; `auto` finds the strictest by one call.
         price: what tokens cost, where the table does not know.
         family: the model's family, to warn of a judge that is related to the agent.
+        answers_as: the name under which a local server answers, where that is not the model asked for.
     """
 
     provider: Provider = "openai"
@@ -60,3 +61,4 @@ class JudgeSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     structured: Rung = "auto"
     price: Price | None = None
     family: str | None = None
+    answers_as: str | None = None

@@ -18,7 +18,7 @@ from rightcall.report import markdown, plain
 from rightcall.report.summary import run_facts, summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rightcall.run.golden import Graded
 
@@ -29,10 +29,19 @@ def writer_for(path: Path) -> Callable[[Graded, IO[bytes]], None]:
     Raises:
         ConfigError: a suffix that nothing is written as, or a folder that does not exist.
     """
-    writer = next((w for suffix, w in WRITERS.items() if path.name.endswith(suffix)), None)
-    if writer is None:
+    return WRITERS[refuse_unwritable(path, WRITERS)]
+
+
+def refuse_unwritable(path: Path, writers: Iterable[str]) -> str:
+    """The suffix by which a file will be written.
+
+    Raises:
+        ConfigError: a suffix that nothing is written as, or a folder that does not exist.
+    """
+    suffix = next((suffix for suffix in writers if path.name.endswith(suffix)), None)
+    if suffix is None:
         raise ConfigError(
-            f"no format is known for `{path.name}`", place=Place("--out"), hint=f"use one of {', '.join(WRITERS)}"
+            f"no format is known for `{path.name}`", place=Place("--out"), hint=f"use one of {', '.join(writers)}"
         )
     try:
         has_folder, is_folder = path.parent.is_dir(), path.is_dir()
@@ -42,7 +51,7 @@ def writer_for(path: Path) -> Callable[[Graded, IO[bytes]], None]:
         raise ConfigError(f"the folder `{path.parent}` does not exist", place=Place("--out"), hint="make it first")
     if is_folder:
         raise ConfigError(f"`{path}` is a folder", place=Place("--out"), hint="name a file")
-    return writer
+    return suffix
 
 
 @contextmanager
@@ -110,7 +119,7 @@ def _write_csv(graded: Graded, stream: IO[bytes]) -> None:
         result = msgspec.json.decode(line, type=GoldenResult)
         values = [getattr(result, name) for name in _COLUMNS] + [getattr(result.metrics, name) for name in _METRICS]
         kinds = " ".join(finding.kind for finding in result.findings)
-        rows.writerow([*map(_cell, values), kinds, " ".join(veto.rule for veto in result.vetoes)])
+        rows.writerow([*map(cell, values), kinds, " ".join(veto.rule for veto in result.vetoes)])
     text.flush()
     text.detach()
 
@@ -119,7 +128,7 @@ def _write_csv(graded: Graded, stream: IO[bytes]) -> None:
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def _cell(value: Any) -> Any:
+def cell(value: Any) -> Any:
     """A text with nothing hidden in it; one that a spreadsheet would run as a formula is made a plain text."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rightcall.run.plan import Plan
+    from rightcall.trace.catalog import Catalog
     from rightcall.trace.sources.dialect import Dialect
 
 _encode = msgspec.json.Encoder().encode
+_NO_CASE = Case(id="")
 KEPT_RESULTS = 60
 """How many results are kept for a table; of longer runs only the failures are shown."""
 
@@ -65,6 +67,7 @@ class Bench:
         self._ready = Ready()
         self._only_case = plan.cases.only()
         self._graded = 0
+        self._no_case: Grader | None = None
 
     def block(self, block: files.Block, file: str, dialect: Dialect) -> Batch:
         """Grade every trace of some whole lines."""
@@ -136,6 +139,21 @@ class Bench:
         except TraceError as error:
             where = Place(place.file, place.line, None, f"trace {trace.id}")
             raise TraceError(error.message, code=error.code, place=where, hint=error.hint) from None
+
+    def catalog(self, trace: Trace, case: Case | None, place: Place) -> Catalog | None:
+        """The catalog that counts for a trace."""
+        return self._catalogs.of(trace, case or _NO_CASE, place)[0]
+
+    def policy_alone(self, trace: Trace, place: Place) -> GoldenResult:
+        """What the suite's policy says about a trace that belongs to no case."""
+        if self._no_case is None:
+            plan = self.plan
+            self._no_case = Grader(
+                _NO_CASE, policy=plan.policy, options=plan.options, aliases=plan.aliases, matrix=self._matrix
+            )
+        catalog, conflict = self._catalogs.of(trace, _NO_CASE, place)
+        result = self._no_case.grade(trace, catalog, conflict=conflict)
+        return msgspec.structs.replace(result, case_id=trace.case_id)
 
     def _grader(self, case_id: str, *, hidden: bool) -> tuple[Grader, Case]:
         """The compiled case; redacted with this project's key for a trace that was stored redacted."""
@@ -267,7 +285,7 @@ def _batches(plan: Plan, bench: Bench, graded: Graded, progress: Callable[[int],
     try:
         for path in plan.traces:
             opened = reading.open_traces(path, plan.dialect)
-            graded.trace_files.append((str(path), _sha256_of(path)))
+            graded.trace_files.append((str(path), sha256_of_file(path)))
             if not opened.can_be_cut:
                 yield from _document(opened, bench, progress)
                 continue
@@ -279,7 +297,7 @@ def _batches(plan: Plan, bench: Bench, graded: Graded, progress: Callable[[int],
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _sha256_of(path: Path) -> str:
+def sha256_of_file(path: Path) -> str:
     """The hash of the file as it lies there, packed or not, however much of it is graded."""
     with path.open("rb") as stream:
         return file_digest(stream, "sha256").hexdigest()

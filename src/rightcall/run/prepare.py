@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -12,22 +11,23 @@ from rightcall.case.load import load_tools
 from rightcall.errors import CaseError, ConfigError, Place
 from rightcall.grade.golden import Options
 from rightcall.grade.safety import Matrix
-from rightcall.run.cases import open_cases
+from rightcall.run.cases import CaseIndex, open_cases
 from rightcall.run.catalogs import Catalogs
 from rightcall.run.hiding import without_secrets
+from rightcall.run.opening import redactor_of
 from rightcall.run.plan import Plan, expand
 from rightcall.settings.load import load_policy
-from rightcall.trace.redact import Redactor, load_key
 
 if TYPE_CHECKING:
     from rightcall.settings.load import Loaded
+    from rightcall.trace.redact import Redactor
 
 
 def prepare(
     loaded: Loaded, *, policy: Path | None = None, only: str | None = None, limit: int | None = None,
-    strict: bool = False,
+    strict: bool = False, needs_cases: bool = True,
 ) -> Plan:  # fmt: skip
-    """Settle everything that a run of `golden` needs.
+    """Settle everything that a run over traces needs.
 
     Args:
         loaded: the settings with their origins.
@@ -35,18 +35,20 @@ def prepare(
         only: grade only the trace of this id.
         limit: grade at most so many traces.
         strict: a record that cannot be read stops the run.
+        needs_cases: whether there must be cases.
 
     Raises:
         ConfigError, CaseError, NoDataError: whatever is wrong, before anything is graded.
     """
     hide = redactor_of(loaded)
     with without_secrets(hide):
-        return _plan(loaded, hide, policy, only, limit, strict=strict)
+        return _plan(loaded, hide, policy, only, limit, strict=strict, needs_cases=needs_cases)
 
 
 def _plan(
-    loaded: Loaded, hide: Redactor, policy: Path | None, only: str | None, limit: int | None, *, strict: bool
-) -> Plan:
+    loaded: Loaded, hide: Redactor, policy: Path | None, only: str | None, limit: int | None, *, strict: bool,
+    needs_cases: bool,
+) -> Plan:  # fmt: skip
     settings = loaded.settings
     rules = settings.policy if policy is None else load_policy(policy)
     try:
@@ -68,22 +70,17 @@ def _plan(
     tools_file = folder_of(loaded, "tools") / settings.tools if settings.tools else None
     tools = load_tools(tools_file) if tools_file else None
     traces = expand(names_of(settings.traces), folder_of(loaded, "traces"), "trace")
-    case_files = expand(names_of(settings.cases), folder_of(loaded, "cases"), "case")
+    names = names_of(settings.cases)
+    case_files = expand(names, folder_of(loaded, "cases"), "case") if names or needs_cases else []
+    catalogs = Catalogs(tools, Place(str(tools_file)))
     return Plan(
         traces=tuple(traces),
-        cases=open_cases(case_files, settings.aliases, Catalogs(tools, Place(str(tools_file)))),
+        cases=open_cases(case_files, settings.aliases, catalogs) if case_files else CaseIndex(),
         policy=rules, options=options, aliases=settings.aliases, tools=tools, dialect=settings.dialect,
         exclude_tools=settings.exclude_tools,
         strict=strict, only=only, limit=limit, jobs=settings.limits.jobs, kept_failures=settings.limits.failures,
         redactor=hide,
     )  # fmt: skip
-
-
-def redactor_of(loaded: Loaded) -> Redactor:
-    """What must not leave, with the key of this project's store."""
-    table = loaded.settings.redact
-    key = load_key(os.environ, loaded.folder / ".rightcall")
-    return Redactor(key=key, patterns=table.patterns, key_names=table.keys)
 
 
 def names_of(value: str | tuple[str, ...]) -> list[str]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
 PREFIX = "RIGHTCALL_"
-_NOT_SETTINGS = ("RIGHTCALL_REDACTION_KEY",)
+_NOT_SETTINGS = ("RIGHTCALL_REDACTION_KEY", "RIGHTCALL_JUDGE_MODEL")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,223 @@
+"""What the commands with judges share: their flags, the run itself, its output and its exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from math import floor
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rightcall.run.judged import Judged
+    from rightcall.run.judged_setup import Flags, Setup
+    from rightcall.settings.load import Loaded
+
+_Flag = Parameter(negative="", show_default=False)
+_Listed = Parameter(negative="", show_default=False)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class JudgeFlags:
+    """The flags of every command that can ask a judge."""
+
+    judge: Annotated[
+        str | None,
+        Parameter(help="none, auto, a name of [judges.NAME], PROVIDER:MODEL, or several with commas: a panel."),
+    ] = None
+    probe_local: Annotated[bool, _Flag, Parameter(help="Let auto look for a model server on this machine.")] = False
+    prompt: Annotated[str | None, Parameter(help="A shipped prompt's id or a file, in place of the settings'.")] = None
+    replicates: Annotated[int, Parameter(help="Ask each judge the same question so many times.")] = 1
+    quorum: Annotated[int | None, Parameter(help="So many judges must have answered; more than half.")] = None
+    sample: Annotated[int | None, Parameter(help="Judge only so many, drawn at random by --seed.")] = None
+    seed: Annotated[int, Parameter(help="Which random sample.")] = 0
+    budget: Annotated[str | None, Parameter(help="Stop before more is spent: 200calls, 1Mtok, 2.50usd.")] = None
+    dry_run: Annotated[bool, _Flag, Parameter(help="Count calls and tokens, ask nobody.")] = False
+    resume: Annotated[str | None, Parameter(help="Go on with this run.")] = None
+    offline: Annotated[bool, _Flag, Parameter(help="Only answers on record; one that is missing is an error.")] = False
+    no_cache: Annotated[bool, _Flag, Parameter(help="Ask again what earlier runs have asked.")] = False
+    store: Annotated[str | None, Parameter(help="The store: a file, or a postgresql:// URL.")] = None
+    yes: Annotated[bool, _Flag, Parameter(name=["--yes", "-y"], help="Do not ask before the judges are.")] = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class OutputFlags:
+    """The flags of every command that prints a run."""
+
+    json: Annotated[bool, _Flag, Parameter(help="Print one JSON object on stdout and nothing else.")] = False
+    out: Annotated[
+        tuple[Path, ...], Parameter(name=["--out", "-o"], help="Write a file: .json .jsonl .csv .md.", negative="")
+    ] = ()
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"], help="Questions at a time.")] = None
+    limit: Annotated[int | None, Parameter(help="Judge at most so many.")] = None
+    strict: Annotated[bool, _Flag, Parameter(help="A record that cannot be read stops the run.")] = False
+    exit_zero: Annotated[bool, _Flag, Parameter(help="Leave with 0 although something failed.")] = False
+    quiet: Annotated[bool, _Flag, Parameter(name=["--quiet", "-q"], help="Print nothing but the last line.")] = False
+    no_color: Annotated[bool, _Flag, Parameter(help="No colour (also NO_COLOR).")] = False
+    config: Annotated[Path | None, Parameter(name=["--config", "-c"], help="Settings file.")] = None
+
+
+def loaded_with(config: Path | None, flags: dict[str, Any]) -> Loaded:
+    """The settings under the flags that were given."""
+    from rightcall.settings.load import load_settings
+
+    given = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in flags.items()
+        if value not in (None, ())
+    }
+    return load_settings(config, os.environ, given)
+
+
+def flags_of(judge: JudgeFlags, output: OutputFlags, policy: Path | None, only: str | None) -> Flags:
+    """The command line as the run takes it."""
+    from rightcall.run.judged_setup import Flags
+
+    return Flags(
+        judge=judge.judge, probe_local=judge.probe_local, prompt=judge.prompt, replicates=judge.replicates,
+        quorum=judge.quorum, jobs=output.jobs, sample=judge.sample, seed=judge.seed, budget=judge.budget,
+        resume=judge.resume, offline=judge.offline, use_cache=not judge.no_cache, policy=policy, limit=output.limit,
+        strict=output.strict, only=only,
+    )  # fmt: skip
+
+
+def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
+    """Judge, write, print, and give the exit code."""
+    from rightcall.cli.exits import unread_output
+    from rightcall.report.judged_files import writer_for
+    from rightcall.report.write import whole_file
+
+    for path in output.out:
+        writer_for(path)
+        _spare_input(path, setup)
+    if judge.dry_run:
+        return _dry_run(setup, json=output.json)
+    if not _may_begin(setup, judge, output):
+        return 0
+    with _progress(quiet=output.quiet or output.json) as advance:
+        judged = setup.run(advance)
+    with judged:
+        with ExitStack() as files:
+            for path in output.out:
+                writer_for(path)(judged, files.enter_context(whole_file(path)))
+        with unread_output():
+            _show(judged, setup, output)
+        return leave(judged, setup, exit_zero=output.exit_zero)
+
+
+def _spare_input(path: Path, setup: Setup) -> None:
+    from rightcall.errors import ConfigError, Place
+
+    if path.resolve() in {one.resolve() for one in setup.inputs}:
+        raise ConfigError(f"`{path}` is one of the files to read", place=Place("--out"), hint="name another file")
+
+
+def _dry_run(setup: Setup, *, json: bool) -> int:
+    import msgspec
+
+    from rightcall.run.forecast import forecast
+
+    seen = forecast(setup)
+    if json:
+        print(msgspec.json.encode(seen).decode())
+    else:
+        for line in seen.lines():
+            print(line)
+    return 0
+
+
+def _may_begin(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> bool:
+    """Say what will be asked, and on a terminal ask whether it may be."""
+    if not setup.panel.specs or judge.yes or output.quiet or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    from rightcall.run.forecast import forecast
+
+    for line in forecast(setup).lines():
+        print(line, file=sys.stderr)
+    print("continue? [Y/n] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("", "y", "yes")
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A counter on stderr, only on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _done, _bad: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn
+
+    columns = (TextColumn("judging"), TextColumn("{task.fields[done]} done · {task.fields[bad]} unevaluable"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("judging", done=0, bad=0)
+        yield lambda done, bad: progress.update(task, done=done, bad=bad)
+
+
+def _show(judged: Judged, setup: Setup, output: OutputFlags) -> None:
+    for line in [*([f"no judge was asked: {setup.skipped}"] if setup.skipped else []), *setup.warn()]:
+        print(line, file=sys.stderr)
+    if output.json:
+        from rightcall.report.judged_files import write_json
+
+        sys.stdout.flush()
+        write_json(judged, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    elif not output.quiet:
+        from rightcall.cli.screen import screen
+        from rightcall.report.judged_terminal import print_judged
+
+        print_judged(screen(no_color=output.no_color), judged)
+
+
+def leave(judged: Judged, setup: Setup, *, exit_zero: bool) -> int:
+    """The exit code, with every cause on stderr."""
+    from rightcall.cli.exits import worst
+
+    causes = [*_failures(judged), *_broken(judged), *_uncertain(judged, setup)]
+    code = worst([code for code, _ in causes])
+    if judged.stop is not None and judged.stop.cause == "interrupted":
+        code = 130
+    said = "; ".join(text for _, text in causes) or "done"
+    shown = 0 if exit_zero and code != 130 else code
+    also = f" (would be {code})" if shown != code else ""
+    where = f" · rightcall show {judged.run.id}" if judged.run else ""
+    name = f"run {judged.run.id}" if judged.run else judged.grader
+    print(f"{name} · {said} · exit {shown}{also}{where}", file=sys.stderr)
+    return shown
+
+
+def _failures(judged: Judged) -> Iterator[tuple[int, str]]:
+    failed = judged.aggregate.summary().get("failed", 0)
+    if failed:
+        yield 1, f"{failed} FAIL"
+    if judged.tally.reviews["CRITICAL"]:
+        yield 4, f"{judged.tally.reviews['CRITICAL']} CRITICAL wait for a person"
+
+
+def _broken(judged: Judged) -> Iterator[tuple[int, str]]:
+    if judged.stop is not None:
+        yield 5, f"{judged.tally.not_asked} not asked: {judged.stop.message}"
+    missing = judged.tally.unevaluable["not_recorded"]
+    if missing:
+        yield 5, f"{missing} without an answer on record (--offline)"
+    if judged.tally.judges and not any(one.replies for one in judged.tally.judges.values()) and judged.stop is None:
+        yield 5, "no judge gave a single readable answer"
+
+
+def _uncertain(judged: Judged, setup: Setup) -> Iterator[tuple[int, str]]:
+    from rightcall.run.judged import short_summary
+
+    facts, need = short_summary(judged), setup.loaded.settings.limits.coverage
+    coverage = facts["coverage"]
+    if coverage is not None and coverage < need:
+        low = floor(coverage * 1000) / 1000
+        whole = facts["n"] + facts["skipped"]
+        yield 3, f"only {facts['evaluated']} of {whole} could be judged ({low:.3f} < {need})"

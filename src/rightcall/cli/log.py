@@ -1,0 +1,112 @@
+"""`rightcall log`: the audit log of everything that was asked, answered and concluded."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, opened, print_json, settings_for
+
+app = App(name="log", help="The audit log: list, show, verify, replay.")
+
+
+@app.command(name="list")
+def list_(
+    *,
+    run: Annotated[str | None, Parameter(help="Only of this run.")] = None,
+    judge: Annotated[str | None, Parameter(help="Only of this judge.")] = None,
+    case: Annotated[str | None, Parameter(help="Only about this case.")] = None,
+    status: Annotated[str | None, Parameter(help="Only with this status: ok, JUDGE_NOT_JSON, …")] = None,
+    limit: Annotated[int, Parameter(help="At most so many, the last ones.")] = 50,
+    json: JsonFlag = False,
+    store: StoreFlag = None,
+    config: ConfigFlag = None,
+    no_color: NoColor = False,
+) -> int:
+    """List the exchanges with judges: entry, time, grader, case, judge, status, latency, tokens, what was read."""
+    from rightcall.cli.screen import screen
+    from rightcall.report.records import print_attempts
+    from rightcall.run.finding import last_attempts
+
+    with opened(store, config) as record:
+        found = last_attempts(record, limit, run_id=run, judge=judge, case_id=case, status=status)
+        if json:
+            print_json({"attempts": [{"seq": seq, "digest": digest, "attempt": one} for seq, digest, one in found]})
+        else:
+            print_attempts(screen(no_color=no_color), found, record.counts())
+    return 0
+
+
+@app.command
+def show(
+    entry: Annotated[str, Parameter(help="Number of the log entry, or the first characters of its digest.")],
+    *,
+    json: JsonFlag = False,
+    store: StoreFlag = None,
+    config: ConfigFlag = None,
+    no_color: NoColor = False,
+) -> int:
+    """Show one exchange in full: the rendered question, the raw reply, the problems, the verdict, the parameters."""
+    from rightcall.cli.screen import screen
+    from rightcall.report.records import print_attempt
+    from rightcall.run.finding import whole_attempt
+
+    with opened(store, config) as record:
+        found = whole_attempt(record, entry)
+        if json:
+            print_json(found)
+        else:
+            print_attempt(screen(no_color=no_color), found)
+    return 0
+
+
+@app.command
+def verify(
+    *,
+    head: Annotated[str | None, Parameter(help="The head that you kept elsewhere: proves that nothing was cut off.")] = None,
+    json: JsonFlag = False,
+    store: StoreFlag = None,
+    config: ConfigFlag = None,
+) -> int:
+    """Recompute every hash of the record: nothing changed, removed, moved or inserted. Leaves with 5 if anything is."""
+    from rightcall.store.verify import verify as check
+
+    with opened(store, config) as record:
+        found = check(record, expected_head=head)
+        if json:
+            print_json(found)
+        else:
+            kinds = ", ".join(f"{n} {kind}" for kind, n in found.records.items() if n)
+            state = "chain intact" if found.intact else f"BROKEN: {len(found.faults) + found.untold} faults"
+            print(f"{found.entries} entries · {state} · prompts {found.prompts} · judges {found.judges}")
+            print(f"{kinds} · {found.bodies} bodies · head {found.head.hash}")
+            for fault in found.faults[:20]:
+                print(f"  entry {fault.seq}: {fault.message}" if fault.seq is not None else f"  {fault.message}")
+    if not found.intact:
+        print("the record is not what was written: restore it from a backup", file=sys.stderr)
+    return 0 if found.intact else 5
+
+
+@app.command
+def replay(
+    entry: Annotated[str, Parameter(help="Number of the log entry, or the first characters of its digest.")],
+    *,
+    judge: Annotated[str | None, Parameter(help="Ask this judge instead of the one that was asked.")] = None,
+    json: JsonFlag = False,
+    store: StoreFlag = None,
+    config: ConfigFlag = None,
+    no_color: NoColor = False,
+) -> int:
+    """Ask one recorded question again, and show how the new answer differs. The new exchange is recorded too."""
+    from rightcall.cli.screen import screen
+    from rightcall.report.records import print_replay
+    from rightcall.run.replay import replay as ask_again
+
+    found = ask_again(settings_for(store, config), entry, judge)
+    if json:
+        print_json(found)
+    else:
+        print_replay(screen(no_color=no_color), found)
+    return 0 if found.status == "ok" else 5

@@ -1,0 +1,142 @@
+"""`rightcall prompt`: the judges' prompts, shipped and your own: list, show, check, and what is really sent."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+if TYPE_CHECKING:
+    from rightcall.judge.contract import Question
+    from rightcall.run.items import Item
+    from rightcall.settings.load import Loaded
+
+Listed = Parameter(negative="", show_default=False)
+
+app = App(name="prompt", help="List, show and check the judges' prompts, and render exactly what a judge is sent.")
+
+
+@app.command(name="list")
+def list_() -> int:
+    """List the shipped prompts: id, version, hash, grader, placeholders (optional ones in brackets)."""
+    from rightcall.judge.library import shipped
+
+    for one in shipped():
+        names = [*one.placeholders, *(f"[{name}]" for name in one.optional)]
+        print(f"{one.id}  version {one.version}  {one.sha256[:12]}  {one.grader}  {' '.join(names)}")
+    return 0
+
+
+@app.command
+def show(name: Annotated[str, Parameter(help="Id of a shipped prompt, or a file.")]) -> int:
+    """Print a prompt as it is written, for example to start one of your own from it."""
+    from rightcall.judge.library import source
+
+    sys.stdout.write(source(name)[0])
+    return 0
+
+
+@app.command
+def check(files: Annotated[tuple[str, ...], Listed, Parameter(help="Prompt files, or ids of shipped ones.")]) -> int:
+    """Say what is wrong with a prompt, one line a fault; leaves with 2 if anything is."""
+    from rightcall.errors import Place
+    from rightcall.judge.library import source
+    from rightcall.judge.template import read_template
+
+    wrong = 0
+    for name in files:
+        text, file = source(name)
+        template, faults = read_template(text, Place(file or name))
+        for fault in faults:
+            print(fault)
+        if template is not None:
+            print(f"ok: {template.id} {template.version} {template.sha256[:12]} {' '.join(template.names)}")
+        wrong += bool(faults)
+    return 2 if wrong else 0
+
+
+@app.command
+def render(
+    name: Annotated[str, Parameter(help="Id of a shipped prompt, or a file.")],
+    traces: Annotated[tuple[str, ...], Listed, Parameter(help="Trace files, or files of selection steps.")] = (),
+    *,
+    cases: Annotated[tuple[str, ...], Listed, Parameter(help="Case files, folders or quoted patterns.")] = (),
+    tools: Annotated[str | None, Parameter(help="Catalog: the tools that the agent could see.")] = None,
+    trace: Annotated[str | None, Parameter(help="Id of the trace; the first one if left out.")] = None,
+    step: Annotated[str | None, Parameter(help="Id of the selection step; the first one if left out.")] = None,
+    from_: Annotated[str | None, Parameter(name="--from", help="How the traces are recorded; auto by default.")] = None,
+    json: Annotated[bool, Parameter(negative="", help="Print the question as one JSON object.")] = False,
+    config: Annotated[Path | None, Parameter(name=["--config", "-c"], help="Settings file.")] = None,
+) -> int:
+    """Print the exact messages that a judge would be sent about one trace or step. Nobody is asked.
+
+    What must not leave is redacted, as in a run. Leaves with 2 if there is no question, and says why.
+    """
+    from rightcall.settings.load import load_settings
+
+    flags = {"traces": list(traces), "cases": list(cases), "tools": tools, "dialect": from_}
+    loaded = load_settings(config, os.environ, {key: value for key, value in flags.items() if value})
+    question = _question(loaded, name, traces, trace, step)
+    if json:
+        from rightcall.trace.jsontext import encode
+
+        sys.stdout.write(encode(question).decode() + "\n")
+    else:
+        print(f"=== system ===\n{question.system}\n=== user ===\n{question.user}")
+    for suspicion in question.suspicions:
+        print(f"INJECTION_SUSPECTED: {suspicion.kind} at {suspicion.path}", file=sys.stderr)
+    return 0
+
+
+def _question(loaded: Loaded, name: str, files: tuple[str, ...], trace: str | None, step: str | None) -> Question:
+    """The question about the trace or step that is meant.
+
+    Raises:
+        ConfigError, CaseError: no such trace or step, or no question about it.
+        NoDataError: no trace and no step at all.
+    """
+    from dataclasses import replace
+
+    from rightcall.errors import ConfigError, NoDataError, Place
+    from rightcall.judge.library import template
+    from rightcall.run.judged_setup import Flags, set_up_rubric, set_up_selection
+    from rightcall.run.opening import redactor_of
+    from rightcall.run.questions import prompter
+    from rightcall.run.rubric import RubricWork
+    from rightcall.run.selection import SelectionWork
+
+    grader = template(name).grader
+    if grader in ("preference", "interpretation"):
+        raise ConfigError(f"prompts of `{grader}` cannot be rendered yet", place=Place(name))
+    asker = prompter(name, grader, redactor_of(loaded).key, ())
+    if grader == "selection":
+        work = set_up_selection(loaded, files, Flags(judge="none", only=trace)).work
+        assert isinstance(work, SelectionWork)  # noqa: S101 - the set-up of this grader
+        items = replace(work, prompter=asker).items()
+    else:
+        work = set_up_rubric(loaded, Flags(judge="none", only=trace)).work
+        assert isinstance(work, RubricWork)  # noqa: S101 - the set-up of this grader
+        items = replace(work, plain=asker, golden=asker).items()
+    for item in items:
+        if step is None or step in (item.unit, item.step_id):
+            return _asked(item)
+    if trace is None and step is None:
+        raise NoDataError("nothing to render", hint="name a file of traces or steps")
+    raise ConfigError(f"there is no such trace or step: `{step or trace}`", hint="ids are case-sensitive")
+
+
+def _asked(item: Item) -> Question:
+    from rightcall.errors import CaseError, Place
+
+    if item.subject is not None:
+        return item.subject.question
+    concluded = item.conclude(())
+    detail = next((review.detail for review in concluded.reviews if review.reason == "unevaluable"), "")
+    reason = concluded.result.reason or "nothing to ask"
+    raise CaseError(
+        f"no question about this one: {reason}" + (f" ({detail})" if detail and detail != reason else ""),
+        code="PROMPT_MISSING_VALUE" if reason == "missing_input" else None, place=Place(path=item.unit),
+    )  # fmt: skip

@@ -1,0 +1,34 @@
+"""`rightcall show`: anything on record, in the terminal."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, opened, print_json
+
+
+def show(
+    id: Annotated[str, Parameter(help="A run, a review item (rv-…), a step, a trace or a case.")],  # noqa: A002
+    *,
+    failed: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Of a run: only what did not pass.")
+    ] = False,
+    json: JsonFlag = False,
+    store: StoreFlag = None,
+    config: ConfigFlag = None,
+    no_color: NoColor = False,
+) -> int:
+    """Show a run with its results, a review item, or everything that was said about a step, a trace or a case."""
+    from rightcall.cli.screen import screen
+    from rightcall.report.records import print_found
+    from rightcall.run.finding import find
+
+    with opened(store, config) as record:
+        found = find(record, id, failed=failed)
+        if json:
+            print_json(found)
+        else:
+            print_found(screen(no_color=no_color), found)
+    return 0

@@ -1,0 +1,49 @@
+"""Tokens without a tokenizer: a number that is surely not too high, and one to plan with.
+
+Servers on one's own machine cut a question that does not fit, answer what is left, and say nothing. What they do report
+is how many tokens they read. So we need a count of our own that no tokenizer can stay below.
+
+That is the number of words. Tokenizers in use split a text at blanks and between letters and punctuation before they
+merge anything (the patterns of byte-level BPE; SentencePiece's splitting at blanks and scripts), so that no token spans
+two words. Three things are left out of the count because some tokenizer does put them into the word before: the ending
+of a contraction (`don't`), combining marks, and invisible joiners. A text in a script without blanks is one long word:
+that is far too low, and still not wrong.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+
+_WORD = re.compile(r"\w+(?:['’](?:s|t|re|ve|m|ll|d)\b)?", re.IGNORECASE)
+_CUT_BELOW = 0.9
+_TOKENS_PER_WORD = 1.3
+_BYTES_PER_TOKEN = 4
+
+
+def counted(value: object) -> int | None:
+    """A number of tokens as an endpoint reports it; `None` for anything that is no such number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def fewest_tokens(text: str) -> int:
+    """How many tokens the text has at the least, whatever the usual tokenizer: its words (see the module's text)."""
+    if not text.isascii():
+        text = "".join(letter for letter in text if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf"))
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens the text has, to plan budgets with: the larger of 1.3 a word and one per 4 UTF-8 bytes."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    return math.ceil(max(fewest_tokens(text) * _TOKENS_PER_WORD, size / _BYTES_PER_TOKEN))
+
+
+def was_cut(reported: int | None, text: str) -> bool:
+    """Whether an endpoint read less than the text: it reports fewer than 90 % of the fewest tokens possible.
+
+    `None`, and 0 from servers that count nothing, prove nothing. The tenth is room for tokenizers that nobody thought
+    of.
+    """
+    return reported is not None and 0 < reported < _CUT_BELOW * fewest_tokens(text)

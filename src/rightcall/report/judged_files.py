@@ -1,0 +1,129 @@
+"""A judged run as files: `.json`, `.jsonl`, `.csv`, `.md`, written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import IO, TYPE_CHECKING, Any
+
+import msgspec
+
+from rightcall.report.judged import audit_lines, headline, judges_line, notes, review_line, run_facts, summary
+from rightcall.report.plain import visible
+from rightcall.report.write import cell, refuse_unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from rightcall.run.judged import Judged
+
+
+def writer_for(path: Path) -> Callable[[Judged, IO[bytes]], None]:
+    """The writer that a file's suffix asks for.
+
+    Raises:
+        ConfigError: a suffix that nothing is written as, or a folder that does not exist.
+    """
+    return WRITERS[refuse_unwritable(path, WRITERS)]
+
+
+def write_json(judged: Judged, stream: IO[bytes]) -> None:
+    """One JSON object: `run`, `summary`, `results` (SPEC §9)."""
+    stream.write(b'{"run":' + msgspec.json.encode(run_facts(judged)))
+    stream.write(b',"summary":' + msgspec.json.encode(summary(judged)) + b',"results":[')
+    for index, line in enumerate(judged.results()):
+        stream.write(b",\n" + line if index else b"\n" + line)
+    stream.write(b"\n]}\n")
+
+
+def _write_jsonl(judged: Judged, stream: IO[bytes]) -> None:
+    for line in judged.results():
+        stream.write(line + b"\n")
+
+
+_NESTED = ("judges", "findings", "vetoes", "justification", "tool_call_evaluations")
+"""Columns that a table cannot hold; they are in the JSON files."""
+
+
+def _write_csv(judged: Judged, stream: IO[bytes]) -> None:
+    """One row a result; metrics get a column each, lists are joined."""
+    text = io.TextIOWrapper(stream, "utf-8", newline="", write_through=True)
+    fields = [name for name in judged.result_type.__struct_fields__ if name not in (*_NESTED, "metrics")]
+    metrics = _metric_names(judged)
+    rows = csv.writer(text)
+    rows.writerow([*fields, *metrics, "conflicts"])
+    for result in judged.decoded():
+        values = [_joined(getattr(result, name)) for name in fields]
+        values += [getattr(result.metrics, name) for name in metrics]
+        conflicts = " ".join(sorted({one.check for opinion in result.judges for one in opinion.conflicts}))
+        rows.writerow([*map(cell, values), conflicts])
+    text.flush()
+    text.detach()
+
+
+def _metric_names(judged: Judged) -> tuple[str, ...]:
+    hints = judged.result_type.__struct_fields__
+    if "metrics" not in hints:
+        return ()
+    from rightcall.grade.rubric import RubricMetrics
+
+    return RubricMetrics.__struct_fields__
+
+
+def _joined(value: Any) -> Any:
+    return "; ".join(map(str, value)) if isinstance(value, (tuple, list)) else value
+
+
+def _write_markdown(judged: Judged, stream: IO[bytes]) -> None:
+    lines = [f"# rightcall {judged.grader}", ""]
+    lines += [f"> {_safe(line)}" for line in notes(judged)] + [""]
+    lines += [f"- {_safe(line)}" for line in [*judges_line(judged), *headline(judged)]] + [""]
+    figures = summary(judged)
+    lines += _selection_table(figures) if judged.grader == "selection" else _rubric_table(figures)
+    lines += ["", *(f"- {_safe(line)}" for line in [*audit_lines(judged), *review_line(judged)])]
+    stream.write(("\n".join(lines) + "\n").encode())
+
+
+def _selection_table(figures: Mapping[str, Any]) -> list[str]:
+    rows = ["| | value | 95 % interval | n |", "| --- | ---: | ---: | ---: |"]
+    for name in ("pass_rate", "precision", "recall"):
+        rows.append(_estimate_row(name.replace("_", " "), figures["overall"][name]))
+    rows += ["", "| tool | precision | recall | n selected | n expected |", "| --- | ---: | ---: | ---: | ---: |"]
+    for tool in figures["tools"]:
+        precision, recall = tool["precision"], tool["recall"]
+        cells = [_safe(tool["tool"]), _figure(precision), _figure(recall), str(precision["n"]), str(recall["n"])]
+        rows.append("| " + " | ".join(cells) + " |")
+    return rows
+
+
+def _rubric_table(figures: Mapping[str, Any]) -> list[str]:
+    rows = ["| | mean | 95 % interval | n |", "| --- | ---: | ---: | ---: |"]
+    rows += [_estimate_row(name.replace("_", " "), one["mean"]) for name, one in figures["scores"].items()]
+    severities = ", ".join(f"{name} {n}" for name, n in figures["severities"].items() if n)
+    return [*rows, "", f"Severity: {severities or 'none judged'}"]
+
+
+def _estimate_row(name: str, estimate: Mapping[str, Any]) -> str:
+    between = "–" if estimate["low"] is None else f"{estimate['low']:.3f} – {estimate['high']:.3f}"
+    return f"| {name} | {_figure(estimate)} | {between} | {estimate['n']} |"
+
+
+def _figure(estimate: Mapping[str, Any]) -> str:
+    return "–" if estimate["estimate"] is None else f"{estimate['estimate']:.3f}"
+
+
+def _safe(text: str) -> str:
+    """Text in which nothing is Markdown."""
+    escaped = visible(text)
+    for character in "\\`*_[]<>|#":
+        escaped = escaped.replace(character, f"\\{character}")
+    return escaped
+
+
+WRITERS: dict[str, Callable[[Judged, IO[bytes]], None]] = {
+    ".json": write_json,
+    ".jsonl": _write_jsonl,
+    ".csv": _write_csv,
+    ".md": _write_markdown,
+}

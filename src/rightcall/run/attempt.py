@@ -1,0 +1,322 @@
+"""One question to one judge: ask, call, read, one content retry, or `Unevaluable` with its cause (SPEC §7).
+
+What happens, in this order:
+
+* An answer that is already on record is taken from there: from the cache, or, when a run is resumed, from the run
+  itself, whose first malformed reply is then followed by its retry and not by the first question again.
+* The door makes the call, with its own transport retries. Each exchange is recorded before anything is done with it.
+* The reply is read strictly. A malformed one is asked again exactly once, at temperature 0, with its problems and a
+  reminder of the format appended; after a truncated reply with room for twice as much.
+* A second malformed reply, or no reply, is no verdict: the outcome has a reason and no values. It is never a score.
+
+An answer of another model than the one asked for is no answer of this judge, and a reply to a question that the
+endpoint has cut is no reply to this question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from rightcall.errors import ProviderError
+from rightcall.judge.contract import Malformed, Problem, Suspicion
+from rightcall.judge.injection import is_echo
+from rightcall.judge.reminder import reminder
+from rightcall.llm.client import Request
+from rightcall.llm.tokens import was_cut
+from rightcall.trace.digest import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rightcall.judge.contract import Question
+    from rightcall.llm.client import Answer, Exchange
+    from rightcall.llm.door import Door
+    from rightcall.llm.spec import JudgeSpec
+    from rightcall.run.questions import Readable
+    from rightcall.run.record import Recorder
+    from rightcall.store.records import AttemptRecord
+
+WRONG_MODEL_TRIES = 3
+"""How often an answer of another model is asked for again before the judge counts as unreachable."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is judged: a question with the case that it is about.
+
+    Attributes:
+        unit: identifies the subject within its run.
+        question: what is asked; everything in it has been redacted.
+        read: from text and finish reason to a typed reply or `Malformed`.
+        values: what was filled into the prompt, to recognise an echo.
+    """
+
+    grader: str
+    unit: str
+    question: Question
+    read: Callable[[str, str | None], Readable | Malformed]
+    values: Mapping[str, Any]
+    case_id: str | None = None
+    trace_id: str | None = None
+    step_id: str | None = None
+
+
+@dataclass
+class Judge:
+    """A judge at its door.
+
+    Attributes:
+        offline: whether only answers on record count.
+        seen_as: the name under which the endpoint's probe answered, if it differs from the model asked for.
+        others: other models that answered in its place, with how often.
+    """
+
+    name: str
+    spec: JudgeSpec
+    door: Door
+    offline: bool = False
+    seen_as: str | None = None
+    others: dict[str, int] = field(default_factory=dict)
+
+    def parameters(self) -> dict[str, Any]:
+        """What is asked for, as it goes into the key of the cache."""
+        spec = self.spec
+        found = {
+            "temperature": spec.temperature, "max_tokens": spec.max_tokens, "seed": spec.seed, "top_p": spec.top_p,
+            "structured": spec.structured,
+        }  # fmt: skip
+        return {name: value for name, value in found.items() if value is not None}
+
+    def is_it(self, answered: str | None) -> bool:
+        """Whether an answer's model is the one that was asked for: the same name, or a dated version of it."""
+        if answered is None or answered in (self.spec.model, self.spec.answers_as, self.seen_as):
+            return True
+        asked = self.spec.model.rsplit("/", 1)[-1]
+        return bool(asked) and answered.rsplit("/", 1)[-1].startswith(f"{asked}-")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one question to one judge.
+
+    Attributes:
+        reply: the typed reply; `None` if there is none.
+        reason: why there is none (a `JUDGE_*` code, `too_long`, …).
+        problems: everything that is wrong with the last reply.
+        attempts: digests of the recorded attempts.
+        cached: whether it was served from the record, without a call.
+        healed: whether the content retry gave the reply.
+        suspicions: what in the reply itself looks like an attack.
+        calls: exchanges made for it.
+    """
+
+    judge: str
+    replicate: int
+    reply: Readable | None = None
+    reason: str | None = None
+    problems: tuple[Problem, ...] = ()
+    attempts: tuple[str, ...] = ()
+    cached: bool = False
+    healed: bool = False
+    suspicions: tuple[Suspicion, ...] = ()
+    model: str | None = None
+    message: str | None = None
+    calls: int = 0
+
+
+def cache_key(subject: Subject, judge: Judge, replicate: int) -> str:
+    """What makes two questions the same: grader, prompt, rendered input, endpoint, model, parameters, replicate."""
+    question = subject.question
+    return digest(
+        {
+            "grader": subject.grader, "prompt": question.prompt_sha256, "input": question.input_sha256,
+            "provider": judge.spec.provider, "endpoint": judge.spec.base_url, "model": judge.spec.model,
+            "parameters": judge.parameters(), "replicate": replicate,
+        }
+    )  # fmt: skip
+
+
+async def attempt(
+    subject: Subject, judge: Judge, replicate: int, record: Recorder, past: Sequence[AttemptRecord] = ()
+) -> Outcome:
+    """Ask one judge one question, with at most one content retry.
+
+    Args:
+        subject: what is judged.
+        judge: who is asked.
+        replicate: which of several identical questions.
+        record: writes every exchange before it is used.
+        past: attempts of this very question that are on record and may be gone on from.
+
+    Raises:
+        StoreError: the record cannot be written; nothing is used that is not on record.
+    """
+    asking = _Asking(subject, judge, replicate, record)
+    outcome = asking.resumed(past)
+    if outcome is not None:
+        return outcome
+    while asking.number <= 1:
+        outcome = await asking.once()
+        if outcome is not None:
+            return outcome
+    return asking.unreadable()
+
+
+class _Asking:
+    """One question on its way through at most two attempts."""
+
+    def __init__(self, subject: Subject, judge: Judge, replicate: int, record: Recorder) -> None:
+        self.subject, self.judge, self.replicate, self.record = subject, judge, replicate, record
+        self.key = cache_key(subject, judge, replicate)
+        self.number = 0
+        self.malformed: Malformed | None = None
+        self.digests: list[str] = []
+        self.calls = 0
+        self._read: Readable | Malformed | None = None
+
+    def resumed(self, past: Sequence[AttemptRecord]) -> Outcome | None:
+        """Go on from what is on record: an outcome, or the place where to go on."""
+        for old in past:
+            again = self.record.reply_of(old)
+            if again is None:
+                continue
+            read = self._checked(again, old.input_tokens, old.finish)
+            self.digests.append(digest_of(old))
+            if isinstance(read, Malformed):
+                if _is_cut(read):
+                    return replace(self._failed("too_long", str(read)), problems=read.problems)
+                self.malformed, self.number = read, max(self.number, old.attempt + 1)
+                continue
+            return self._answered(read, again, old.model_answered, cached=True, number=old.attempt)
+        return self.unreadable() if self.number > 1 else None
+
+    async def once(self) -> Outcome | None:
+        """One attempt: an outcome, or `None` after a malformed reply."""
+        if self.judge.offline:
+            return self._failed("not_recorded", "no such answer is on record, and --offline asks nobody")
+        request = self._request()
+        for _ in range(WRONG_MODEL_TRIES):
+            try:
+                answer = await self._ask(request)
+            except ProviderError as error:
+                return self._failed(error.code, error.message)
+            if self.judge.is_it(answer.model):
+                break
+            self.judge.others[str(answer.model)] = self.judge.others.get(str(answer.model), 0) + 1
+        else:
+            return self._failed("JUDGE_UNREACHABLE", _other_model(self.judge, answer))
+        read = self._read
+        if isinstance(read, Malformed):
+            if _is_cut(read):
+                return replace(self._failed("too_long", str(read)), problems=read.problems)
+            self.malformed, self.number = read, self.number + 1
+            return None
+        assert read is not None  # noqa: S101 - an answer was noted before it was returned
+        return self._answered(read, answer.text, answer.model, cached=False, number=self.number)
+
+    async def _ask(self, request: Request) -> Answer:
+        """Make the call within the budget.
+
+        Raises:
+            BudgetSpent: nothing was asked.
+            ProviderError: no answer.
+        """
+        expected, before = self.record.reserve(request, self.judge), self.record.total()
+        try:
+            return await self.judge.door.ask(request, lambda exchange: self._note(exchange, request))
+        finally:
+            self.record.settle(expected, before)
+
+    def unreadable(self) -> Outcome:
+        """The outcome after two malformed replies."""
+        assert self.malformed is not None  # noqa: S101 - that is how one gets here
+        return replace(self._failed(self.malformed.code, str(self.malformed)), problems=self.malformed.problems)
+
+    def _request(self) -> Request:
+        question, spec = self.subject.question, self.judge.spec
+        user, temperature, room = question.user, spec.temperature, spec.max_tokens
+        if self.malformed is not None:
+            user += "\n\n" + reminder(self.malformed, question.reply_schema)
+            temperature = None if temperature is None else 0.0
+            room *= 2 if self.malformed.code == "JUDGE_TRUNCATED" else 1
+        return Request(
+            system=question.system, user=user, schema=question.reply_schema, schema_name=self.subject.grader,
+            temperature=temperature, max_tokens=room, grader=self.subject.grader, unit=self.subject.unit,
+            replicate=self.replicate, attempt=self.number, input_sha256=question.input_sha256,
+        )  # fmt: skip
+
+    async def _note(self, exchange: Exchange, request: Request) -> None:
+        """Record an exchange; a reply is read first, so that the record says what it was."""
+        self.calls += 1
+        status, values = exchange.code or "ok", None
+        problems: tuple[Problem, ...] = ()
+        answer = exchange.answer
+        if exchange.purpose == "probe":
+            self.judge.seen_as = answer.model if answer is not None else self.judge.seen_as
+        elif answer is not None and not self.judge.is_it(answer.model):
+            status = "JUDGE_UNREACHABLE"
+            exchange = _with_message(exchange, _other_model(self.judge, answer))
+        elif answer is not None:
+            read = self._read = self._checked(answer.text, answer.input_tokens, answer.finish, request)
+            if isinstance(read, Malformed):
+                status, problems = read.code, read.problems
+            else:
+                problems, values = read.noted, read.values()
+        written = await self.record.attempt(
+            self.subject, self.judge, exchange, request, key=self.key, status=status, problems=problems, values=values
+        )
+        if exchange.purpose == "question":
+            self.digests.append(written)
+
+    def _checked(
+        self, text: str, input_tokens: int | None, finish: str | None, request: Request | None = None
+    ) -> Readable | Malformed:
+        asked = request.system + request.user if request else self.subject.question.system + self.subject.question.user
+        if was_cut(input_tokens, asked):
+            message = f"the endpoint read {input_tokens} tokens of a question that has more: its context is too small"
+            return Malformed("JUDGE_TRUNCATED", (Problem("question", message),))
+        read = self.subject.read(text, finish)
+        if isinstance(read, Malformed) and read.code == "JUDGE_TRUNCATED" and request is not None:
+            limit = Problem("max_tokens", f"the reply was cut at the output limit of {request.max_tokens} tokens")
+            return Malformed(read.code, (*read.problems, limit))
+        return read
+
+    def _answered(self, read: Readable, text: str, model: str | None, *, cached: bool, number: int) -> Outcome:
+        echo = is_echo(text, self.subject.values)
+        return Outcome(
+            judge=self.judge.name, replicate=self.replicate, reply=read, problems=read.noted,
+            attempts=tuple(self.digests), cached=cached, healed=number > 0,
+            suspicions=(echo,) if echo else (), model=model, calls=self.calls,
+        )  # fmt: skip
+
+    def _failed(self, reason: str, message: str) -> Outcome:
+        return Outcome(
+            judge=self.judge.name, replicate=self.replicate, reason=reason, attempts=tuple(self.digests),
+            message=self.record.clean(message), calls=self.calls,
+        )  # fmt: skip
+
+
+def _is_cut(read: Malformed) -> bool:
+    """Whether the question itself was cut: asking again would cut it again."""
+    return any(problem.path == "question" for problem in read.problems)
+
+
+def _other_model(judge: Judge, answer: Answer) -> str:
+    return (
+        f"asked for `{judge.spec.model}`, answered by `{answer.model}`: "
+        "not this judge's answer (a local server's own name goes into `answers_as`)"
+    )
+
+
+def _with_message(exchange: Exchange, message: str) -> Exchange:
+    from msgspec.structs import replace as changed
+
+    return changed(exchange, message=message)
+
+
+def digest_of(record: AttemptRecord) -> str:
+    """A recorded attempt's identity, as the store computes it."""
+    from rightcall.trace import jsontext
+
+    return digest(jsontext.decode(jsontext.encode(record)))

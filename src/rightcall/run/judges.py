@@ -1,0 +1,96 @@
+"""From the name of a judge to somebody at a door who can be asked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rightcall.llm.choose import client_for, judges_for
+from rightcall.llm.door import Door
+from rightcall.llm.pace import Pace
+from rightcall.run.attempt import Judge
+from rightcall.run.secrets import Cleaner, known_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rightcall.llm.spec import JudgeSpec
+    from rightcall.settings.load import Loaded
+    from rightcall.trace.redact import Redactor
+
+OFFLINE = ("recorded", "scripted")
+"""Providers that ask nobody: they answer although a run is offline."""
+
+FAMILIES = ("claude", "gpt", "o1", "o3", "o4", "gemini", "gemma", "llama", "mistral", "mixtral", "qwen", "deepseek",
+            "command-r", "phi", "grok", "nova", "smollm", "granite", "glm", "kimi")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The judges of a run.
+
+    Attributes:
+        specs: name -> configuration; empty if no judge is asked.
+        skipped: why no judge is asked although one was wished for.
+    """
+
+    specs: dict[str, JudgeSpec] = field(default_factory=dict)
+    skipped: str | None = None
+
+
+def panel_of(loaded: Loaded, name: str, *, probe_local: bool = False) -> Panel:
+    """Settle who is asked, without asking anybody.
+
+    Raises:
+        ConfigError: an unknown judge, or one that cannot be used.
+    """
+    chosen = judges_for(name, loaded.settings.judges, os.environ, probe_local=probe_local)
+    return Panel(dict(chosen.judges), chosen.skipped)
+
+
+def at_the_door(panel: Panel, *, offline: bool = False, jobs: int | None = None) -> list[Judge]:
+    """Make a client and a door for every judge; nobody is asked yet.
+
+    Raises:
+        ConfigError, ProviderError: a judge that cannot be used: a missing extra, program, file or credential.
+    """
+    judges = []
+    for name, spec in panel.specs.items():
+        away = offline and spec.provider not in OFFLINE
+        most = min(spec.max_concurrency, jobs) if jobs else spec.max_concurrency
+        judges.append(Judge(name, spec, _door(spec, most, away=away), offline=away))
+    return judges
+
+
+def _door(spec: JudgeSpec, most: int, *, away: bool) -> Door:
+    from rightcall.llm.scripted import ScriptedModel
+
+    client = ScriptedModel([]) if away else client_for(spec, os.environ)
+    return Door(client, spec, pace=Pace(most=most))
+
+
+def cleaner_of(redactor: Redactor, panel: Panel) -> Cleaner:
+    """What takes secrets out of everything that is kept or shown of a run."""
+    return Cleaner(redactor, known_secrets(panel.specs.values(), os.environ))
+
+
+def family_of(model: str | None) -> str | None:
+    """The family of a model by its name; `None` where it is not known."""
+    name = (model or "").lower().rsplit("/", 1)[-1]
+    return next((family for family in FAMILIES if name.startswith(family)), None)
+
+
+def relatives(panel: Panel, agents: Iterable[str | None]) -> list[str]:
+    """Warnings about judges of the same family as the agent: such a judge tends to prefer its own kind."""
+    known = {family_of(model) for model in agents} - {None}
+    return [
+        f"judge `{name}` ({spec.model}) is of the same family as the agent: its scores may favour it"
+        for name, spec in panel.specs.items()
+        if (spec.family or family_of(spec.model)) in known
+    ]
+
+
+def names_of(judges: Sequence[Judge]) -> str:
+    """The judges in words."""
+    return ", ".join(f"{judge.name} = {judge.spec.model or judge.spec.provider}" for judge in judges) or "none"

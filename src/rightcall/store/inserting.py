@@ -1,0 +1,119 @@
+"""Writes records inside a transaction that holds the write lock: what is new, its log entries, and nothing twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import groupby, islice
+from typing import TypeVar
+
+import msgspec
+from sqlalchemy import Connection, insert, select, tuple_  # noqa: TID253 - loaded when a store is opened
+from sqlalchemy.dialects import postgresql, sqlite  # noqa: TID253 - the same
+
+from rightcall.errors import StoreError
+from rightcall.store.chain import Head, LogEntry, extend
+from rightcall.store.packing import UNIQUE, Column, PackedBody, PackedRecord
+from rightcall.store.tables import TABLES, bodies, log
+
+CHUNK = 500
+"""How many values one question to the database names."""
+
+T = TypeVar("T")
+
+
+def insert_all(connection: Connection, records: Sequence[PackedRecord], new_bodies: Sequence[PackedBody]) -> None:
+    """Write the records that are not there yet, with one log entry each, and the bodies that are not there yet.
+
+    Raises:
+        StoreError: `STORE_CONFLICT`: two different records claim to be the same verdict, or the same run.
+    """
+    _insert_bodies(connection, new_bodies)
+    fresh = _new_ones(connection, records)
+    if not fresh:
+        return
+    _refuse_conflicts(connection, fresh)
+    entries = extend(head(connection), fresh, datetime.now(UTC).isoformat(timespec="milliseconds"))
+    rows = sorted(zip(fresh, entries, strict=True), key=lambda row: row[0].kind)
+    for kind, group in groupby(rows, key=lambda row: row[0].kind):
+        connection.execute(insert(TABLES[kind]), [_row(record, entry) for record, entry in group])
+    connection.execute(insert(log), [msgspec.structs.asdict(entry) for entry in entries])
+
+
+def head(connection: Connection) -> Head:
+    """Where the log ends."""
+    row = connection.execute(select(log.c.seq, log.c.hash).order_by(log.c.seq.desc()).limit(1)).first()
+    return Head(*row) if row else Head()
+
+
+def known_bodies(connection: Connection, hashes: Iterable[str]) -> set[str]:
+    """Which of these bodies the store has."""
+    return {
+        found
+        for chunk in chunks(hashes)
+        for found in connection.scalars(select(bodies.c.sha256).where(bodies.c.sha256.in_(chunk)))
+    }
+
+
+def chunks(values: Iterable[T]) -> Iterator[list[T]]:
+    """The values in lists of at most `CHUNK`."""
+    rest = iter(values)
+    while chunk := list(islice(rest, CHUNK)):
+        yield chunk
+
+
+def _insert_bodies(connection: Connection, new_bodies: Sequence[PackedBody]) -> None:
+    if not new_bodies:
+        return
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    rows = [msgspec.structs.asdict(body) for body in new_bodies]
+    connection.execute(dialect.insert(bodies).on_conflict_do_nothing(), rows)
+
+
+def _row(record: PackedRecord, entry: LogEntry) -> dict[str, Column | bytes]:
+    return {"digest": record.digest, "seq": entry.seq, "codec": record.codec, "data": record.data, **record.columns}
+
+
+def _new_ones(connection: Connection, records: Sequence[PackedRecord]) -> list[PackedRecord]:
+    by_digest = {record.digest: record for record in records}
+    for kind, group in _by_kind(by_digest.values()).items():
+        digest = TABLES[kind].c.digest
+        for chunk in chunks(record.digest for record in group):
+            for found in connection.scalars(select(digest).where(digest.in_(chunk))):
+                del by_digest[found]
+    return list(by_digest.values())
+
+
+def _refuse_conflicts(connection: Connection, fresh: Iterable[PackedRecord]) -> None:
+    for kind, group in _by_kind(fresh).items():
+        if (names := UNIQUE.get(kind)) is None:
+            continue
+        claims = Counter(tuple(record.columns[name] for name in names) for record in group)
+        taken = [claim for claim, times in claims.items() if times > 1] or _claimed(connection, kind, names, claims)
+        if taken:
+            said = ", ".join(f"{name} `{value}`" for name, value in zip(names, taken[0], strict=True))
+            raise StoreError(
+                f"another {kind} with {said} is recorded already; nothing of this was written",
+                hint="what is recorded is never replaced: write a new revision"
+                if kind == "verdict"
+                else "take a new id",
+            )
+
+
+def _claimed(
+    connection: Connection, kind: str, names: Sequence[str], claims: Iterable[tuple[Column, ...]]
+) -> list[tuple[Column, ...]]:
+    columns = [TABLES[kind].c[name] for name in names]
+    return [
+        tuple(row)
+        for chunk in chunks(claims)
+        for row in connection.execute(select(*columns).where(tuple_(*columns).in_(chunk)).limit(1))
+    ]
+
+
+def _by_kind(records: Iterable[PackedRecord]) -> dict[str, list[PackedRecord]]:
+    kinds: dict[str, list[PackedRecord]] = {}
+    for record in records:
+        kinds.setdefault(record.kind, []).append(record)
+    return kinds

@@ -1,0 +1,81 @@
+"""Brings a store's schema up to date, once, however many processes open it at the same time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import column as named  # noqa: TID253 - the same
+from sqlalchemy import inspect, select, table  # noqa: TID253 - this module is loaded when a store is opened
+
+from rightcall.errors import Place, StoreError
+from rightcall.store.tables import REVISION
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+    from sqlalchemy import Connection
+
+    from rightcall.store.database import Database
+
+# Tables that a store of any revision has.
+_OLDEST = {"bodies", "log", "runs"}
+_VERSION = table("alembic_version", named("version_num"))
+
+
+def upgrade(database: Database, *, create: bool) -> None:
+    """Make the schema, or bring it up to date.
+
+    Raises:
+        StoreError: `STORE_INVALID`: the database is something else, or was made by a newer rightcall; or it is empty
+            and no store may be made.
+    """
+    found = database.read(lambda connection: _revision(connection, database.name))
+    if found == REVISION:
+        return
+    if found is None and not create:
+        raise StoreError(
+            "the database is empty", code="STORE_INVALID", place=Place(database.name),
+            hint="a judged run makes a store (`rightcall rubric TRACES`); `--store` names another",
+        )  # fmt: skip
+    database.use_wal()
+    database.write(lambda connection: _upgrade(connection, database.name))
+
+
+def alembic_config(connection: Connection) -> Config:
+    """What alembic needs to know: where the migrations are, and the connection to run them on."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "rightcall.store:migrations")
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def _upgrade(connection: Connection, name: str) -> None:
+    from alembic import command
+    from alembic.script import ScriptDirectory
+
+    config = alembic_config(connection)
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    # Another process may have upgraded it since: under the lock, this is the last word.
+    found = _revision(connection, name)
+    if found is not None and found not in known:
+        raise StoreError(
+            f"this store was made by a newer rightcall (revision {found})",
+            code="STORE_INVALID", place=Place(name), hint="update rightcall",
+        )  # fmt: skip
+    command.upgrade(config, REVISION)
+
+
+def _revision(connection: Connection, name: str) -> str | None:
+    """The revision of the schema; `None` for an empty database."""
+    present = set(inspect(connection).get_table_names())
+    found: str | None = None
+    if _VERSION.name in present:
+        found = connection.execute(select(_VERSION.c.version_num)).scalar()
+    if (found is None and present - {_VERSION.name}) or (found is not None and not present >= _OLDEST):
+        raise StoreError(
+            "the database holds something else than a store", code="STORE_INVALID", place=Place(name),
+            hint="name a new file, or an empty database",
+        )  # fmt: skip
+    return found
