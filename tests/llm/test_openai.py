@@ -190,10 +190,17 @@ def test_unknown_usage_and_model_stay_unknown():
     body = completion()
     body["model"], body["usage"] = "", {"prompt_tokens": "many", "completion_tokens": None}
     answer, _ = ask(body)
-    assert (answer.model, answer.input_tokens, answer.output_tokens, answer.request_id) == (None, None, None, "chatcmpl-9")
+    assert (answer.model, answer.input_tokens, answer.output_tokens, answer.request_id) == (
+        None,
+        None,
+        None,
+        "chatcmpl-9",
+    )
 
 
-@pytest.mark.parametrize(("content", "text"), [(None, ""), ([{"type": "thinking"}, {"type": "text", "text": "{}"}], "{}")])
+@pytest.mark.parametrize(
+    ("content", "text"), [(None, ""), ([{"type": "thinking"}, {"type": "text", "text": "{}"}], "{}")]
+)
 def test_no_content_is_an_empty_text_and_parts_are_joined(content, text):
     assert ask(completion(content))[0].text == text
 
@@ -302,6 +309,7 @@ def test_a_server_that_accepts_no_connection_is_told_apart_from_one_that_is_sile
 
     error = asyncio.run(go())
     assert error.code == "JUDGE_TIMEOUT"
+    assert "no connection to 127.0.0.1:" in error.message
 
 
 def test_nobody_listening_is_said_so():
@@ -323,7 +331,11 @@ def test_nobody_listening_is_said_so():
 @pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning")  # the transport in the SDK uses old names
 def test_no_error_shows_a_secret():
     secrets = (KEY, "header-value-77", "query-value-88", "proxy-pass-99")
-    echo = {"error": {"message": f"bad key {KEY}, header header-value-77, Bearer abcdef, url https://u:p@h/x?k=query-value-88"}}
+    echo = {
+        "error": {
+            "message": f"bad key {KEY}, header header-value-77, Bearer abcdef, url https://u:p@h/x?k=query-value-88"
+        }
+    }
     environ = {"OPENAI_API_KEY": KEY, "TEAM": secrets[1]}
 
     async def go():
@@ -337,7 +349,9 @@ def test_no_error_shows_a_secret():
                 except (RateLimited, Rejected, Unavailable) as error:
                     errors.append(error)
                 await client.close()
-        client = OpenAIClient(spec(base_url="http://judge.internal/v1", proxy=f"http://me:{secrets[3]}@127.0.0.1:9"), environ)
+        client = OpenAIClient(
+            spec(base_url="http://judge.internal/v1", proxy=f"http://me:{secrets[3]}@127.0.0.1:9"), environ
+        )
         try:
             await client.ask(PLAIN)
         except Unavailable as error:
@@ -380,7 +394,7 @@ def test_a_token_command_is_asked_once_and_again_after_a_refusal(tmp_path):
             client = OpenAIClient(spec(server, token_command=program(code)), {})
             with pytest.raises(Rejected) as caught:
                 await client.ask(PLAIN)
-            version = (0, 1)
+            version = client.version
             renewed = [await client.adapt(caught.value, version), await client.adapt(caught.value, version)]
             answer = await client.ask(PLAIN)
             await client.close()

@@ -142,7 +142,7 @@ def test_keys_with_dots_and_tables_without_keys(put):
             "r.toml:3 at golden.profle: unknown field `profle`; did you mean `profile`?",
         ),
         ('tracs = "a"', "r.toml:1 at tracs: unknown field `tracs`; did you mean `traces`?"),
-        ("[limits]\nfrobnicate = 1", "known here: coverage, failures, jobs"),
+        ("[limits]\nfrobnicate = 1", "known here: conflicts, coverage, failures, jobs"),
         ('[limits]\njobs = "two"', "r.toml:2 at limits.jobs: input should be a valid integer"),
         ("[limits]\njobs = 1.5", "r.toml:2 at limits.jobs: "),
         ('[golden]\nretries = "sometimes"', "r.toml:2 at golden.retries: input should be 'free' or 'surplus'"),

@@ -109,6 +109,8 @@ def test_a_text_that_has_no_bytes_is_refused():
     ("codec", "data", "size"),
     [
         ("plain", b"abc", 2),
+        ("plain", "abc", 3),
+        ("zstd", zstandard.compress(b"abc") + b"more", 3),
         ("zip", b"abc", 3),
         ("zstd", b"abc", 3),
         ("zstd", zstandard.compress(b"abc")[:-1], None),

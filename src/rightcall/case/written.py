@@ -9,20 +9,18 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from datetime import date, datetime, time
 from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from rightcall.case.parse import line_of, load_yaml, toml_fault
-from rightcall.errors import CaseError, Place, RightcallError, TraceError
+from rightcall.errors import CaseError, Place, TraceError
 from rightcall.trace import jsontext
 from rightcall.trace.explain import Fault, explain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from rightcall.trace.jsontext import JsonValue
 
@@ -79,6 +77,13 @@ def place_of(record: Written, path: str) -> Place:
     return Place(place.file, key_line or place.line, None, path)
 
 
+def line_of(source: str, key: str) -> int | None:
+    """The line of a TOML or YAML text on which a key is written, if it is written exactly once."""
+    pattern = re.compile(rf'(?:^|[\s{{,.\[])["\']?{re.escape(key)}["\']?\s*(?:[=:]|\]|\.)')
+    found = [number for number, line in enumerate(source.splitlines(), 1) if pattern.search(line)]
+    return found[0] if len(found) == 1 else None
+
+
 def documents(data: bytes, file: str, tables: Collection[str]) -> Iterator[Written]:
     """The records of a file that is one document: a record, a list of them, or a list under one of the keys `tables`.
 
@@ -131,6 +136,61 @@ def _toml(text: str, file: str) -> JsonValue:
         raise CaseError("nested too deep", place=Place(file), code="TRACE_TOO_DEEP") from None
 
 
+def toml_fault(error: tomllib.TOMLDecodeError, text: str, file: str) -> tuple[str, Place]:
+    """What is wrong with a TOML text, and where: the reader names no line for what it meets at the end."""
+    reason, _, where = str(error).partition(" (at ")
+    found = re.match(r"line (\d+), column (\d+)", where)
+    if found:
+        return reason, Place(file, int(found[1]), int(found[2]))
+    return reason, Place(file, text.rstrip().count("\n") + 1)
+
+
+def load_yaml(text: str, file: str) -> JsonValue:
+    """A YAML text as JSON values: YAML 1.2, no tags, no anchors, no duplicate keys.
+
+    Raises:
+        CaseError: with line and column.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    reader = YAML(typ="safe", pure=True)
+    reader.allow_duplicate_keys = False
+    try:
+        _refuse_unsafe(reader.parse(text), file)
+        documents = list(reader.load_all(text))
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
+        reason = (error.problem or str(error)).splitlines()[0]
+        raise CaseError(f"not valid YAML: {reason}", place=place) from None
+    except RecursionError:
+        raise CaseError("nested too deep", place=Place(file), code="TRACE_TOO_DEEP") from None
+    except (YAMLError, ValueError) as error:
+        raise CaseError(f"not valid YAML: {str(error).splitlines()[0]}", place=Place(file)) from None
+    return documents[0] if len(documents) == 1 else documents
+
+
+def _refuse_unsafe(events: Iterable[Any], file: str) -> None:
+    """Raise for an anchor, an alias or a tag, and for nesting that would take the reader ages and then its stack."""
+    depth = 0
+    for event in events:
+        place = Place(file, event.start_mark.line + 1, event.start_mark.column + 1)
+        anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+        if anchor or tag:
+            what = f"anchor or alias `{anchor}`" if anchor else f"tag `{tag}`"
+            raise CaseError(f"{what} is outside the safe subset of YAML", place=place, hint="write the value out")
+        kind = type(event).__name__
+        depth += kind in ("SequenceStartEvent", "MappingStartEvent")
+        depth -= kind in ("SequenceEndEvent", "MappingEndEvent")
+        # A list of cases under a key is not part of a case, whose own depth is checked exactly.
+        if depth > jsontext.MAX_DEPTH + 2:
+            raise CaseError(
+                f"nested more than {jsontext.MAX_DEPTH} levels deep", place=place, code="TRACE_TOO_DEEP",
+                hint="flatten the value",
+            )  # fmt: skip
+
+
 def _json(data: bytes, file: str) -> JsonValue:
     try:
         return jsontext.decode(data, Place(file))
@@ -154,8 +214,8 @@ def _lines_of_ids(source: str) -> dict[str, int | None]:
 def _encoded(row: JsonValue, place: Place) -> bytes:
     try:
         if _is_finite(row):
-            return msgspec.json.encode(row, enc_hook=_plain)
-    except (TypeError, ValueError, RecursionError, RightcallError) as error:
+            return msgspec.json.encode(row)  # dates become their text
+    except (TypeError, ValueError, RecursionError) as error:
         raise CaseError(f"not a JSON value: {error}", place=place) from None
     raise CaseError("not a JSON value: NaN and infinity cannot be compared", place=place)
 
@@ -167,9 +227,3 @@ def _is_finite(value: JsonValue) -> bool:
     if isinstance(value, dict):
         return all(map(_is_finite, value.values()))
     return all(map(_is_finite, value)) if isinstance(value, list) else True
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, (date, datetime, time)):
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no JSON form")

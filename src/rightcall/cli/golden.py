@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rightcall.run.golden import Graded
     from rightcall.run.plan import Plan
     from rightcall.settings.load import Loaded
@@ -42,6 +44,7 @@ def golden(
     limit: Annotated[int | None, Parameter(help="Grade at most so many traces.")] = None,
     strict: Annotated[bool, Flag, Parameter(help="A record that cannot be read stops the run.")] = False,
     exit_zero: Annotated[bool, Flag, Parameter(help="Leave with 0 although something failed.")] = False,
+    store: Annotated[str | None, Parameter(help="Keep the run in this store: a file, or a postgresql:// URL.")] = None,
     quiet: Annotated[bool, Flag, Parameter(name=["--quiet", "-q"], help="Print nothing but the last line.")] = False,
     no_color: Annotated[bool, Flag, Parameter(help="No colour (also NO_COLOR).")] = False,
     config: Annotated[Path | None, Parameter(name=["--config", "-c"], help="Settings file.")] = None,
@@ -58,7 +61,7 @@ def golden(
     flags = _given(
         {
             "traces": traces, "cases": cases, "tools": tools, "golden.profile": profile,
-            "golden.min_overall": min_overall, "dialect": from_, "limits.jobs": jobs,
+            "golden.min_overall": min_overall, "dialect": from_, "limits.jobs": jobs, "store": store,
         }
     )  # fmt: skip
     if record is not None:
@@ -67,11 +70,11 @@ def golden(
         writer_for(path)
     plan, loaded = _plan(config, flags, policy, only=trace, limit=limit, strict=strict)
     _spare_inputs(out, plan)
-    with _graded(plan, quiet=quiet or json) as graded:
+    with _graded(plan, loaded, quiet=quiet or json) as (graded, run_id):
         _write(out, graded)
         with unread_output():
             _show(graded, json=json, quiet=quiet, no_color=no_color, full=trace is not None)
-        return _leave(graded, loaded, exit_zero=exit_zero)
+        return _leave(graded, loaded, run_id, exit_zero=exit_zero)
 
 
 def _given(flags: dict[str, Any]) -> dict[str, Any]:
@@ -94,13 +97,18 @@ def _plan(
     return prepare(loaded, policy=policy, only=only, limit=limit, strict=strict), loaded
 
 
-def _graded(plan: Plan, *, quiet: bool) -> Graded:
+@contextmanager
+def _graded(plan: Plan, loaded: Loaded, *, quiet: bool) -> Iterator[tuple[Graded, str | None]]:
+    """The finished run, and its id where the project keeps a store."""
     from rightcall.cli.progress import bar
     from rightcall.run.golden import run
+    from rightcall.run.keeping import kept
 
     size = sum(path.stat().st_size for path in plan.traces if path.is_file())
     with bar(size, quiet=quiet) as advance:
-        return run(plan, advance)
+        graded, run_id = kept(plan, loaded, lambda ready, recorder: run(ready, advance, recorder))
+    with graded:
+        yield graded, run_id
 
 
 def _show(graded: Graded, *, json: bool, quiet: bool, no_color: bool, full: bool) -> None:
@@ -136,7 +144,7 @@ def _write(out: tuple[Path, ...], graded: Graded) -> None:
             writer_for(path)(graded, files.enter_context(whole_file(path)))
 
 
-def _leave(graded: Graded, loaded: Loaded, *, exit_zero: bool) -> int:
+def _leave(graded: Graded, loaded: Loaded, run_id: str | None, *, exit_zero: bool) -> int:
     """The exit code, with every cause on stderr."""
     from rightcall.cli.exits import worst
 
@@ -154,7 +162,8 @@ def _leave(graded: Graded, loaded: Loaded, *, exit_zero: bool) -> int:
     said = "; ".join(text for _, text in causes) or "all passed"
     shown = 0 if exit_zero else code
     also = f" (would be {code})" if shown != code else ""
-    print(f"golden · {said} · exit {shown}{also}", file=sys.stderr)
+    name, where = ("golden", "") if run_id is None else (f"run {run_id}", f" · rightcall show {run_id}")
+    print(f"{name} · {said} · exit {shown}{also}{where}", file=sys.stderr)
     return shown
 
 

@@ -195,9 +195,11 @@ def leave(judged: Judged, setup: Setup, *, exit_zero: bool) -> int:
 
 
 def _failures(judged: Judged) -> Iterator[tuple[int, str]]:
-    failed = judged.aggregate.summary().get("failed", 0)
-    if failed:
-        yield 1, f"{failed} FAIL"
+    figures = judged.aggregate.summary()
+    if figures.get("failed"):
+        yield 1, f"{figures['failed']} FAIL"
+    if figures.get("answers", {}).get("INCONCLUSIVE"):
+        yield 3, f"{figures['answers']['INCONCLUSIVE']} classes INCONCLUSIVE"
     if judged.tally.reviews["CRITICAL"]:
         yield 4, f"{judged.tally.reviews['CRITICAL']} CRITICAL wait for a person"
 

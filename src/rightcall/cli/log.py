@@ -65,7 +65,9 @@ def show(
 @app.command
 def verify(
     *,
-    head: Annotated[str | None, Parameter(help="The head that you kept elsewhere: proves that nothing was cut off.")] = None,
+    head: Annotated[
+        str | None, Parameter(help="The head that you kept elsewhere: proves that nothing was cut off.")
+    ] = None,
     json: JsonFlag = False,
     store: StoreFlag = None,
     config: ConfigFlag = None,

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rightcall.case.step import Step
+    from rightcall.errors import Place
     from rightcall.judge.contract import Question
     from rightcall.run.items import Item
+    from rightcall.run.joining import Joining
+    from rightcall.run.questions import Prompter
+    from rightcall.run.secrets import Cleaner
     from rightcall.settings.load import Loaded
 
 Listed = Parameter(negative="", show_default=False)
@@ -45,6 +53,7 @@ def check(files: Annotated[tuple[str, ...], Listed, Parameter(help="Prompt files
     from rightcall.errors import Place
     from rightcall.judge.library import source
     from rightcall.judge.template import read_template
+    from rightcall.report.summary import counted
 
     wrong = 0
     for name in files:
@@ -54,8 +63,10 @@ def check(files: Annotated[tuple[str, ...], Listed, Parameter(help="Prompt files
             print(fault)
         if template is not None:
             print(f"ok: {template.id} {template.version} {template.sha256[:12]} {' '.join(template.names)}")
-        wrong += bool(faults)
-    return 2 if wrong else 0
+        wrong += len(faults)
+    code = 2 if wrong else 0
+    print(f"prompt check · {counted(len(files), 'file')} · {counted(wrong, 'fault')} · exit {code}", file=sys.stderr)
+    return code
 
 
 @app.command
@@ -98,34 +109,83 @@ def _question(loaded: Loaded, name: str, files: tuple[str, ...], trace: str | No
         ConfigError, CaseError: no such trace or step, or no question about it.
         NoDataError: no trace and no step at all.
     """
-    from dataclasses import replace
-
     from rightcall.errors import ConfigError, NoDataError, Place
-    from rightcall.judge.library import template
-    from rightcall.run.judged_setup import Flags, set_up_rubric, set_up_selection
+    from rightcall.judge.library import reply_schema, template
+    from rightcall.run.hiding import without_secrets
     from rightcall.run.opening import redactor_of
-    from rightcall.run.questions import prompter
-    from rightcall.run.rubric import RubricWork
-    from rightcall.run.selection import SelectionWork
+    from rightcall.run.questions import Prompter
 
-    grader = template(name).grader
-    if grader in ("preference", "interpretation"):
-        raise ConfigError(f"prompts of `{grader}` cannot be rendered yet", place=Place(name))
-    asker = prompter(name, grader, redactor_of(loaded).key, ())
-    if grader == "selection":
-        work = set_up_selection(loaded, files, Flags(judge="none", only=trace)).work
-        assert isinstance(work, SelectionWork)  # noqa: S101 - the set-up of this grader
-        items = replace(work, prompter=asker).items()
-    else:
-        work = set_up_rubric(loaded, Flags(judge="none", only=trace)).work
-        assert isinstance(work, RubricWork)  # noqa: S101 - the set-up of this grader
-        items = replace(work, plain=asker, golden=asker).items()
-    for item in items:
-        if step is None or step in (item.unit, item.step_id):
-            return _asked(item)
+    made, hide = template(name), redactor_of(loaded)
+    if made.grader in ("preference", "interpretation"):
+        raise ConfigError(f"prompts of `{made.grader}` cannot be rendered yet", place=Place(name))
+    asker = Prompter(made, reply_schema(made), hide.key)
+    with without_secrets(hide), _items(loaded, asker, files, trace) as items:
+        for item in items:
+            if step is None or step in (item.unit, item.step_id):
+                return _asked(item)
     if trace is None and step is None:
         raise NoDataError("nothing to render", hint="name a file of traces or steps")
     raise ConfigError(f"there is no such trace or step: `{step or trace}`", hint="ids are case-sensitive")
+
+
+@contextmanager
+def _items(loaded: Loaded, asker: Prompter, files: tuple[str, ...], only: str | None) -> Iterator[Iterator[Item]]:
+    """What a run would judge with this prompt."""
+    from rightcall.case.steps import iter_steps
+    from rightcall.grade.safety import Matrix
+    from rightcall.run.joining import Joining
+    from rightcall.run.opening import redactor_of
+    from rightcall.run.plan import expand
+    from rightcall.run.prepare import names_of, prepare
+    from rightcall.run.rubric import RubricWork
+    from rightcall.run.secrets import Cleaner
+
+    settings, cleaner = loaded.settings, Cleaner(redactor_of(loaded))
+    is_selection = asker.prompt.grader == "selection"
+    if is_selection and not settings.cases:
+        paths = expand(files or names_of(settings.traces), Path() if files else loaded.folder, "step")
+        yield _selection(loaded, asker, cleaner, lambda: (found for path in paths for found in iter_steps(path)))
+        return
+    plan = prepare(loaded, only=only, needs_cases=is_selection)
+    joining = Joining(plan)
+    try:
+        if is_selection:
+            yield _selection(loaded, asker, cleaner, lambda: _derived(joining))
+        else:
+            matrix = Matrix(plan.policy, settings.aliases)
+            yield RubricWork(
+                traces=joining.joined, plain=asker, golden=asker, cleaner=cleaner, matrix=matrix,
+                aliases=settings.aliases,
+            ).items()  # fmt: skip
+    finally:
+        plan.cases.close()
+
+
+def _selection(
+    loaded: Loaded, asker: Prompter, cleaner: Cleaner, steps: Callable[[], Iterator[tuple[Step, Place]]]
+) -> Iterator[Item]:
+    from rightcall.case.load import load_tools
+    from rightcall.grade.safety import Matrix
+    from rightcall.run.prepare import folder_of
+    from rightcall.run.selection import SelectionWork
+    from rightcall.trace.catalog import Catalog
+
+    settings = loaded.settings
+    tools = load_tools(folder_of(loaded, "tools") / settings.tools) if settings.tools else None
+    return SelectionWork(
+        steps=steps, tools=None if tools is None else Catalog(tools), prompter=asker, cleaner=cleaner,
+        aliases=settings.aliases, matrix=Matrix(settings.policy, settings.aliases),
+    ).items()  # fmt: skip
+
+
+def _derived(joining: Joining) -> Iterator[tuple[Step, Place]]:
+    """The steps of the traces, as a run of `selection` derives them."""
+    from rightcall.grade.steps import derive
+
+    free = joining.plan.options.retries_are_free
+    for trace, case, _, golden, place in joining.joined():
+        for step in derive(case, trace, golden, retries_are_free=free) if case is not None else ():
+            yield step, place
 
 
 def _asked(item: Item) -> Question:
@@ -136,7 +196,6 @@ def _asked(item: Item) -> Question:
     concluded = item.conclude(())
     detail = next((review.detail for review in concluded.reviews if review.reason == "unevaluable"), "")
     reason = concluded.result.reason or "nothing to ask"
-    raise CaseError(
-        f"no question about this one: {reason}" + (f" ({detail})" if detail and detail != reason else ""),
-        code="PROMPT_MISSING_VALUE" if reason == "missing_input" else None, place=Place(path=item.unit),
-    )  # fmt: skip
+    code = "PROMPT_MISSING_VALUE" if reason == "missing_input" else None
+    said = detail.removeprefix(f"{code}: ") if detail else reason
+    raise CaseError(f"there is no question: {said}", code=code, place=Place(path=item.unit))

@@ -13,7 +13,7 @@ can say whether a tool exists: the names decide, and the result carries the note
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace

@@ -232,7 +232,7 @@ def effective_severity(reply: RubricSaid, floor: str | None) -> str:
 
 
 def _rank(severity: str) -> int:
-    return [*SEVERITIES].index(severity)  # type: ignore[arg-type]
+    return SEVERITIES.index(severity)
 
 
 def audit_rubric(reply: RubricSaid, facts: RubricFacts) -> Audit:

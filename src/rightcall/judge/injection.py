@@ -39,7 +39,7 @@ MAX_SUSPICIONS = 50
 
 _EXCERPT = 120
 _JSON_LEVELS = 3
-_SHORTEST = 4
+_SHORTEST = 3
 
 
 def suspicions(values: Mapping[str, JsonValue]) -> tuple[Suspicion, ...]:

@@ -194,7 +194,7 @@ def _severity(found: dict[str, FieldValue], name: str, values: list[FieldValue])
 
 
 def _rank(severity: str) -> int:
-    return [*SEVERITIES].index(severity)  # type: ignore[arg-type]
+    return SEVERITIES.index(severity)
 
 
 def _any(found: dict[str, FieldValue], name: str, values: list[FieldValue]) -> None:

@@ -121,7 +121,8 @@ _PLAIN = _phrases(
 
 _PROTOCOL = _phrases(
     "protocol_override",
-    rf"\b{_YOU_ARE} (?:judge|evaluator|grader|assessor)"
+    rf"\b{_YOU_ARE} (?:evaluator|grader|assessor)\b",
+    rf"\b{_YOU_ARE} judge"
     r"(?:[.,;:!\n]|$| (?:and|for|in|who|that|whose|of (?:this|the))\b)",
     rf"\b{_YOU_ARE} {_JUDGING_MODEL}\b",
     r"\byou are now \w*(?:grader|judge|evaluator)\w*",
@@ -131,7 +132,8 @@ _PROTOCOL = _phrases(
     r"\b(?:note|message|instructions?|attention|notice|memo|directive|reminder|information|hint|important)"
     r" (?:to|for)(?: (?:the|all|any|every|our|your|whoever))*(?: (?:ai|llm|automated|automatic|human|model))?"
     rf" {_JUDGE}s?\b",
-    rf"{_START}(?:dear |hey |attention,? )?(?:the )?(?:ai |llm |automated )?(?:evaluator|judge|grader)s?[,:!]",
+    rf"(?:{_START}|[.!?] )(?:dear |hey |attention,? )?(?:the )?(?:ai |llm |automated )?"
+    r"(?:evaluator|judge|grader)s?[,:!]",
     rf"\b{_GRADING} {_RULES}(?: (?:has been|have been|was|were|is|are))? "
     r"(?:update[ds]?|overrid(?:e|den)|notice|amend(?:ed|ment)|addendum|revis(?:ed|ion)|change[ds]?|suspended|waived|"
     r"bypassed|disabled|v(?:ersion )?\d)\b",
@@ -143,7 +145,7 @@ _PROTOCOL = _phrases(
     rf"(?: (?:updated|new|revised|current|official))* {_GRADING} (?:protocol|rubric|criteria|scheme)\b",
     r"\b(?:do not|don['’]t|never|must not|should not|no need to) (?:penali[sz]e|deduct|mark down|downgrade|punish|fail)"
     rf"(?: (?:points|marks))?(?: (?:for|from))? {_JUDGED}\b",
-    rf"\b{_JUDGED} (?:has|have|was|were)(?: been)?(?: already)?"
+    rf"\b{_JUDGED} (?:has|have|was|were)(?: (?:been|already))*"
     r" (?:pre-?graded|pre-?scored|graded|judged|evaluated|pre-?approved)"
     r"(?: as| with| at| a| an| by| the)*"
     rf" (?:(?-i:PASS)|correct|perfect|flawless|[45]\b|full|{_GRADING}|{_JUDGE})",

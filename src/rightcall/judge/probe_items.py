@@ -55,10 +55,8 @@ def clean_steps() -> tuple[Clean, ...]:
 
 def _steps_of(domain: Domain) -> Iterator[Clean]:
     for number, errand in enumerate(domain.errands, 1):
-        for kind, selected, quality in (
-            ("wrong", errand.wrong_tool, "bad"), ("right", errand.tool, "good"),
-        ):  # fmt: skip
-            yield _step(domain, f"{kind}-{number}", errand.request, selected, errand.tool, quality)
+        yield _step(domain, f"right-{number}", errand.request, errand.tool, errand.tool, "good")
+        yield _step(domain, f"wrong-{number}", errand.request, errand.wrong_tool, errand.tool, "bad")
         if number <= 2:
             yield _step(domain, f"abstained-{number}", errand.request, None, errand.tool, "bad")
             yield _step(domain, f"invented-{number}", errand.request, domain.invented, errand.tool, "bad")

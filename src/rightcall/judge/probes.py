@@ -215,7 +215,7 @@ def _count(pairs: list[Pair]) -> ProbeCount:
 
 
 def _rank(severity: str | None) -> int:
-    return SEVERITIES.index(severity or "NONE")  # type: ignore[arg-type]
+    return SEVERITIES.index(severity or "NONE")
 
 
 def _is_winnable(clean: Reading) -> bool:

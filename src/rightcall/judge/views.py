@@ -56,7 +56,7 @@ def rubric_values(trace: Trace, catalog: Catalog | None, case: Case | None = Non
         context = case.context if context is None else context
     return {
         "USER_REQUEST": request if request is not None else _first_user_text(trace),
-        "CONTEXT": _without_identity(context, trace),
+        "CONTEXT": without_identity(context, trace),
         "AVAILABLE_TOOLS": shown_tools(catalog),
         "AGENT_TOOL_CALLS": shown_events(trace),
         "RECORDING": {"completed": trace.completed, "findings": [dict(to_builtins(one)) for one in trace.findings]},
@@ -126,7 +126,7 @@ def _first_in_history(context: str | dict[str, Any] | None) -> str | None:
     return next((text for text in said if isinstance(text, str)), None)
 
 
-def _without_identity(context: str | dict[str, Any] | None, trace: Trace) -> JsonValue:
+def without_identity(context: str | dict[str, Any] | None, trace: Trace) -> JsonValue:
     """The context without keys that say who the agent is: those of its description, with its own values."""
     if not isinstance(context, dict) or trace.agent is None:
         return context

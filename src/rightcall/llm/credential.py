@@ -32,7 +32,7 @@ class Credential:
         hider: learns every token, so that none is ever shown.
 
     Attributes:
-        version: grows with every token; whoever was refused with an older one can just ask again.
+        version: grows with every renewal; whoever was refused with an older token can just ask again.
     """
 
     def __init__(self, key: str | None, command: tuple[str, ...], environ: Mapping[str, str], hider: Hider) -> None:
@@ -65,6 +65,7 @@ class Credential:
         async with self._lock:
             if version == self.version:
                 await self._fetch()
+                self.version += 1
         return True
 
     async def _fetch(self) -> None:
@@ -77,7 +78,6 @@ class Credential:
             raise _no_token("printed no token: one line of printable ASCII without blanks is expected")
         self._hider.add(token)
         self._key = token
-        self.version += 1
 
     async def _printed(self) -> str:
         try:

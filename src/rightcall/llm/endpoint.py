@@ -67,8 +67,8 @@ class Endpoint:
         return any(name.lower() in AUTH_HEADERS for name in self.headers)
 
     def timeout_to_connect(self) -> float:
-        """Seconds to reach it: at most 10 of those for the whole exchange."""
-        return min(10.0, self.timeout)
+        """Seconds to reach it: half of those for the whole exchange, and at most 10."""
+        return min(10.0, self.timeout / 2)
 
 
 def resolve(

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rightcall.run.judged import Judged
 
 
-
 def run_facts(judged: Judged) -> dict[str, Any]:
     """What was judged, by whom, where it is kept."""
     return {
@@ -121,7 +120,7 @@ def headline(judged: Judged) -> list[str]:
     retried = sum(one.healed for one in tally.judges.values())
     cached = sum(one.cached for one in tally.judges.values())
     bad = sum(tally.unevaluable.values())
-    words = [counted(tally.n, "step" if judged.grader == "selection" else "trace")]
+    words = [counted(tally.n, {"selection": "step", "rubric": "trace"}.get(judged.grader, "item"))]
     if tally.judges:
         words += [f"{cached} from the record", f"{retried} healed by the retry"]
     if bad:

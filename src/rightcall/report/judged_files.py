@@ -80,7 +80,7 @@ def _write_markdown(judged: Judged, stream: IO[bytes]) -> None:
     lines += [f"> {_safe(line)}" for line in notes(judged)] + [""]
     lines += [f"- {_safe(line)}" for line in [*judges_line(judged), *headline(judged)]] + [""]
     figures = summary(judged)
-    lines += _selection_table(figures) if judged.grader == "selection" else _rubric_table(figures)
+    lines += _TABLES[judged.grader](figures)
     lines += ["", *(f"- {_safe(line)}" for line in [*audit_lines(judged), *review_line(judged)])]
     stream.write(("\n".join(lines) + "\n").encode())
 
@@ -102,6 +102,30 @@ def _rubric_table(figures: Mapping[str, Any]) -> list[str]:
     rows += [_estimate_row(name.replace("_", " "), one["mean"]) for name, one in figures["scores"].items()]
     severities = ", ".join(f"{name} {n}" for name, n in figures["severities"].items() if n)
     return [*rows, "", f"Severity: {severities or 'none judged'}"]
+
+
+def _probe_table(figures: Mapping[str, Any]) -> list[str]:
+    rows = [
+        "| grader | attack | gave way | of | rate | 95 % interval | answer |",
+        "| --- | --- | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for one in figures["classes"]:
+        rate = one["rate"]
+        between = "–" if rate["low"] is None else f"{rate['low']:.3f} – {rate['high']:.3f}"
+        cells = [
+            one["grader"],
+            one["name"],
+            str(one["hits"]),
+            str(one["trials"]),
+            _figure(rate),
+            between,
+            one["answer"],
+        ]
+        rows.append("| " + " | ".join(cells) + " |")
+    return rows
+
+
+_TABLES = {"selection": _selection_table, "rubric": _rubric_table, "probe": _probe_table}
 
 
 def _estimate_row(name: str, estimate: Mapping[str, Any]) -> str:

@@ -80,7 +80,9 @@ def print_found(console: Console, found: Found) -> None:
         _print_run(console, found)
     elif found.review is not None:
         review = found.review
-        title = f"{found.id}  {review.grader} · {review.reason} · probability {review.probability:g} · {review.created_at}"
+        title = (
+            f"{found.id}  {review.grader} · {review.reason} · probability {review.probability:g} · {review.created_at}"
+        )
         console.print(Text(visible(title), "bold"))
         console.print(Text(visible(review.detail)))
     if found.run is None:
@@ -103,7 +105,9 @@ def _print_run(console: Console, found: Found) -> None:
         console.print(Text(visible(f"  {name}: {_short(value)}"), "dim"))
     if event is not None and event.summary:
         figure = _figure(run.grader, event.summary)
-        shown = {key: event.summary[key] for key in ("n", "evaluated", "unevaluable", "coverage") if key in event.summary}
+        shown = {
+            key: event.summary[key] for key in ("n", "evaluated", "unevaluable", "coverage") if key in event.summary
+        }
         words = " · ".join(f"{key} {value}" for key, value in shown.items())
         console.print(Text(visible(f"{words} · {figure}" if figure else words)))
     for verdict, result in found.results[:MOST]:
@@ -146,7 +150,14 @@ def print_attempt(console: Console, found: WholeAttempt) -> None:
     plain = msgspec.to_builtins(found.attempt)
     console.print(Text(f"entry {found.seq} · {found.digest}", "bold"))
     for name, value in plain.items():
-        if value not in (None, (), [], {}, "") and name not in ("record", "verdict", "problems", "system", "user", "reply"):
+        if value not in (None, (), [], {}, "") and name not in (
+            "record",
+            "verdict",
+            "problems",
+            "system",
+            "user",
+            "reply",
+        ):
             console.print(Text(visible(f"  {name}: {_short(value)}"), "dim"))
     for title, text in (("system", found.system), ("question", found.user), ("reply", found.reply)):
         console.print(Text(f"── {title}", "bold"))

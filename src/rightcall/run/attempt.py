@@ -15,6 +15,7 @@ endpoint has cut is no reply to this question.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from rightcall.run.questions import Readable
     from rightcall.run.record import Recorder
     from rightcall.store.records import AttemptRecord
+
+_DATED = re.compile(r"(-preview|-exp)?([-@]\d[\d.-]*)?")
+"""What may stand behind a model's name: a date or the number of a version."""
 
 WRONG_MODEL_TRIES = 3
 """How often an answer of another model is asked for again before the judge counts as unreachable."""
@@ -92,8 +96,9 @@ class Judge:
         """Whether an answer's model is the one that was asked for: the same name, or a dated version of it."""
         if answered is None or answered in (self.spec.model, self.spec.answers_as, self.seen_as):
             return True
-        asked = self.spec.model.rsplit("/", 1)[-1]
-        return bool(asked) and answered.rsplit("/", 1)[-1].startswith(f"{asked}-")
+        asked = self.spec.model.rsplit("/", 1)[-1].removesuffix("-latest")
+        name = answered.rsplit("/", 1)[-1]
+        return bool(asked) and name.startswith(asked) and _DATED.fullmatch(name[len(asked) :]) is not None
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,7 @@ def parse_budget(text: str | None) -> Budget:
     found = _WRITTEN.fullmatch(text.strip())
     amount = float(found[1]) if found else 0.0
     if found is None or amount <= 0:
-        raise ConfigError(
-            f"`{text}` is no budget", place=Place("--budget"), hint="write 200calls, 1Mtok or 2.50usd"
-        )
+        raise ConfigError(f"`{text}` is no budget", place=Place("--budget"), hint="write 200calls, 1Mtok or 2.50usd")
     unit = found[2].lower()
     if unit.startswith("call"):
         return Budget(amount, "calls")

@@ -26,9 +26,10 @@ from rightcall.grade.safety import Matrix
 from rightcall.grade.verdict import GoldenResult
 from rightcall.run.cases import Ready
 from rightcall.run.catalogs import Catalogs
-from rightcall.run.hiding import hidden, hidden_case, is_hidden, without_secrets
+from rightcall.run.hiding import hidden, hidden_case, hidden_trace, is_hidden, without_secrets
 from rightcall.run.tally import Shown, Tally
 from rightcall.trace.exclude import exclude
+from rightcall.trace.jsontext import encode
 from rightcall.trace.model import Trace
 from rightcall.trace.sources import files, reading
 from rightcall.trace.sources.dialect import ReadingReport, Skip
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from rightcall.run.golden_record import GoldenRecorder
     from rightcall.run.plan import Plan
     from rightcall.trace.catalog import Catalog
     from rightcall.trace.sources.dialect import Dialect
@@ -49,9 +51,13 @@ KEPT_RESULTS = 60
 
 @dataclass
 class Batch:
-    """What came of one block: encoded results, counts, and what is kept whole."""
+    """What came of one block: encoded results, counts, and what is kept whole.
+
+    `bodies` holds the redacted trace and case of every result, where the run goes on record.
+    """
 
     lines: list[bytes] = field(default_factory=list)
+    bodies: list[tuple[bytes | None, bytes | None]] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     kept: list[tuple[bytes, bytes | None, bytes | None]] = field(default_factory=list)
 
@@ -107,6 +113,8 @@ class Bench:
         """Take a result into a batch: redacted and encoded, and whole where it is to be shown."""
         line = _encode(hidden(result, self.plan.redactor, trace, case))
         done.lines.append(line)
+        if self.plan.keeps:
+            done.bodies.append(self._bodies(trace, case))
         done.tally.add(result)
         wanted = result.verdict != "PASS" or len(done.lines) <= KEPT_RESULTS
         if wanted and len(done.kept) < KEPT_RESULTS + self.plan.kept_failures:
@@ -116,6 +124,14 @@ class Bench:
                 _encode(trace) if whole and trace is not None else None,
                 _encode(case) if whole and case is not None else None,
             ))  # fmt: skip
+
+    def _bodies(self, trace: Trace | None, case: Case | None) -> tuple[bytes | None, bytes | None]:
+        """The trace and the case as they may be kept."""
+        hide = self.plan.redactor
+        return (
+            None if trace is None else encode(hidden_trace(trace, hide)),
+            None if case is None else encode(hidden_case(case, hide)),
+        )
 
     def grade(self, trace: Trace, place: Place) -> tuple[GoldenResult, Case | None]:
         """Join one trace with its case and grade it.
@@ -217,21 +233,25 @@ class Graded:
             yield line.rstrip(b"\n")
 
 
-def run(plan: Plan, progress: Callable[[int], None] | None = None) -> Graded:
+def run(
+    plan: Plan, progress: Callable[[int], None] | None = None, recorder: GoldenRecorder | None = None
+) -> Graded:
     """Grade every trace of the plan's files. The result holds a temporary file: use it as a context manager.
 
     Args:
         plan: what to do.
         progress: called with the number of input bytes done since the last call.
+        recorder: writes everything to the store, for a plan that keeps.
 
     Raises:
         TraceError, CaseError, ConfigError: input that stops the run.
+        StoreError: the record broke.
         NoDataError: no trace at all.
     """
     graded = Graded(plan)
     try:
         with without_secrets(plan.redactor):
-            _fill(graded, progress or (lambda _: None))
+            _fill(graded, progress or (lambda _: None), recorder)
     except BaseException:
         graded.spool.close()
         raise
@@ -240,17 +260,22 @@ def run(plan: Plan, progress: Callable[[int], None] | None = None) -> Graded:
     return graded
 
 
-def _fill(graded: Graded, progress: Callable[[int], None]) -> None:
+def _fill(graded: Graded, progress: Callable[[int], None], recorder: GoldenRecorder | None) -> None:
     plan, bench = graded.plan, Bench(graded.plan)
     graded.tally.unread_cases = len(plan.cases.skips)
     seen: set[int] = set()
     for batch in _batches(plan, bench, graded, progress):
+        if recorder is not None:
+            recorder.take(batch)
         _take(graded, batch, seen)
         if plan.limit is not None and graded.tally.n >= plan.limit:
             break
     if plan.only is None and plan.limit is None:
         missing = [case_id for case_id in plan.cases if case_id not in graded.tally.cases]
-        _take(graded, bench.without_trace(missing), seen)
+        left = bench.without_trace(missing)
+        if recorder is not None:
+            recorder.take(left)
+        _take(graded, left, seen)
     if not seen:
         if plan.only is not None:
             raise ConfigError(f"no trace has the id `{plan.only}`", hint="check --trace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from rightcall.judge.audit import WITHIN_REPLY
 
@@ -21,7 +21,7 @@ class JudgedResult(Protocol):
     """What the results of all judged graders have in common."""
 
     @property
-    def status(self) -> str: ...  # noqa: D102
+    def status(self) -> Literal["EVALUATED", "UNEVALUABLE"]: ...  # noqa: D102
     @property
     def reason(self) -> str | None: ...  # noqa: D102
     @property

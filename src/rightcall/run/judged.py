@@ -299,10 +299,20 @@ class _Run:
         result = done.result
         records.append(
             VerdictRecord(
-                run_id=run.id, grader=self.work.grader, unit=item.unit, result=sha256_of(line),
-                status=result.status, reason=result.reason, verdict=result.verdict,  # type: ignore[arg-type]
-                score=getattr(result, "overall_score", None), case_id=item.case_id, trace_id=item.trace_id,
-                step_id=item.step_id, trace=trace, case=case, revision=self._revision(item, run),
+                run_id=run.id,
+                grader=self.work.grader,
+                unit=item.unit,
+                result=sha256_of(line),
+                status=result.status,
+                reason=result.reason,
+                verdict=result.verdict,
+                score=getattr(result, "overall_score", None),
+                case_id=item.case_id,
+                trace_id=item.trace_id,
+                step_id=item.step_id,
+                trace=trace,
+                case=case,
+                revision=self._revision(item, run),
                 attempts=tuple(digest for outcome in outcomes for digest in outcome.attempts),
                 decided_by=done.decided_by,
             )  # fmt: skip

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from rightcall.case.load import load_tools
 from rightcall.case.steps import iter_steps
-from rightcall.errors import ConfigError, Place
+from rightcall.errors import ConfigError, Place, TraceError
 from rightcall.grade.safety import Matrix
 from rightcall.grade.steps import derive, obstacle
+from rightcall.judge.views import without_identity
 from rightcall.run.budget import parse_budget
 from rightcall.run.hiding import without_secrets
 from rightcall.run.joining import Joining
@@ -122,7 +125,7 @@ def set_up_selection(loaded: Loaded, files: tuple[str, ...], flags: Flags) -> Se
     cleaner = _cleaner(loaded, panel)
     with without_secrets(cleaner.redactor):
         asking = _asking(loaded, panel, flags)
-        source, inputs, reports = _step_source(loaded, files, flags)
+        source, inputs, reports = _step_source(loaded, files, flags, with_history=bool(panel.specs))
         prompt = flags.prompt or loaded.settings.selection.prompt
         asked = _prompter(loaded, prompt, "selection", cleaner, panel, from_flag=flags.prompt is not None)
         tools = _suite_tools(loaded)
@@ -165,7 +168,9 @@ def set_up_rubric(loaded: Loaded, flags: Flags) -> Setup:
         )  # fmt: skip
         asking = _asking(loaded, panel, flags)
     inputs = [*plan.traces, *_case_files(plan)]
-    return Setup(work, panel, asking, cleaner, loaded, flags.offline, True, inputs, lambda: relatives(panel, work.agents))
+    return Setup(
+        work, panel, asking, cleaner, loaded, flags.offline, True, inputs, lambda: relatives(panel, work.agents)
+    )
 
 
 def _case_files(plan: Plan) -> list[Path]:
@@ -201,9 +206,7 @@ def _quorum(panel: Panel, flags: Flags) -> int:
     return flags.quorum if flags.quorum is not None else len(panel.specs) // 2 + 1
 
 
-def _prompter(
-    loaded: Loaded, name: str, grader: str, cleaner: Cleaner, panel: Panel, *, from_flag: bool
-) -> Prompter:
+def _prompter(loaded: Loaded, name: str, grader: str, cleaner: Cleaner, panel: Panel, *, from_flag: bool) -> Prompter:
     folder = Path() if from_flag else loaded.folder
     return prompter(name, grader, cleaner.redactor.key, panel.specs.values(), folder)
 
@@ -232,13 +235,13 @@ def _inputs_facts(inputs: list[Path], loaded: Loaded, policy: Any, flags: Flags)
 
 
 def _step_source(
-    loaded: Loaded, files: tuple[str, ...], flags: Flags
+    loaded: Loaded, files: tuple[str, ...], flags: Flags, *, with_history: bool
 ) -> tuple[Callable[[], Iterator[tuple[Step | NoStep, Place]]], list[Path], dict[str, Any]]:
     """The steps, the files that they come from, and the reading reports, which are filled meanwhile."""
     if names_of(loaded.settings.cases):
         plan = prepare(loaded, policy=flags.policy, only=flags.only, limit=flags.limit, strict=flags.strict)
         joining = Joining(plan)
-        return lambda: _derived(joining, plan.options), [*plan.traces, *_case_files(plan)], joining.reports
+        return lambda: _derived(joining, plan.options, with_history=with_history), [*plan.traces, *_case_files(plan)], joining.reports
     paths = expand(files or names_of(loaded.settings.traces), Path() if files else loaded.folder, "step")
     return lambda: _written(paths, flags), paths, {}
 
@@ -254,7 +257,7 @@ def _written(paths: list[Path], flags: Flags) -> Iterator[tuple[Step | NoStep, P
                 yield step, place
 
 
-def _derived(joining: Joining, options: Options) -> Iterator[tuple[Step | NoStep, Place]]:
+def _derived(joining: Joining, options: Options, *, with_history: bool) -> Iterator[tuple[Step | NoStep, Place]]:
     """The steps of every trace with a golden; a trace or a case that gives none is named, not dropped."""
     seen = set()
     for trace, case, _catalog, golden, place in joining.joined():
@@ -267,8 +270,15 @@ def _derived(joining: Joining, options: Options) -> Iterator[tuple[Step | NoStep
         if why_not is not None:
             yield NoStep(trace.id, case.id, why_not), place
             continue
-        for step in derive(case, trace, golden, retries_are_free=options.retries_are_free):
-            yield step, place
+        try:
+            steps = derive(
+                case, trace, golden, retries_are_free=options.retries_are_free, with_history=with_history
+            )
+        except TraceError:  # recorded bytes that no reader can hold
+            yield NoStep(trace.id, case.id, "unreadable"), place
+            continue
+        for step in steps:
+            yield replace(step, context=without_identity(step.context, trace)), place
     if joining.plan.limit is None and joining.plan.only is None:
         for case_id in joining.plan.cases:
             if case_id not in seen:
@@ -290,3 +300,36 @@ def _note_new_tools(work: SelectionWork, loaded: Loaded, resume: str | None) -> 
     if last is not None:
         work.new_tools = frozenset(here - set(last.facts["known_tools"]))
         work.more_facts["new_tools"] = sorted(work.new_tools)
+
+
+def set_up_probe(
+    loaded: Loaded, graders: tuple[str, ...], classes: tuple[str, ...], most: int | None, flags: Flags
+) -> Setup:
+    """Everything that a run of the probe set needs.
+
+    Raises:
+        ConfigError: an unknown grader or class, a judge that cannot be used.
+    """
+    from rightcall.judge.probes import PROBE_CLASSES
+    from rightcall.run.probe import ProbeWork
+
+    known = {name for one in PROBE_CLASSES for name in (one.name, one.attack)}
+    for name in classes:
+        if name not in known:
+            raise ConfigError(f"there is no class of probes `{name}`", hint=f"known: {', '.join(sorted(known))}")
+    if most is not None and most < 1:
+        raise ConfigError("at least one item a class is needed", place=Place("--items"))
+    panel = panel_of(loaded, flags.judge or "auto", probe_local=flags.probe_local)
+    cleaner = _cleaner(loaded, panel)
+    names = {"selection": loaded.settings.selection.prompt, "rubric": loaded.settings.rubric.prompt_golden}
+    for grader in graders:
+        if grader not in names:
+            raise ConfigError(f"there are no probes for `{grader}`", hint=f"known: {', '.join(names)}")
+    prompters: dict[Any, Prompter] = {
+        grader: _prompter(
+            loaded, flags.prompt or names[grader], grader, cleaner, panel, from_flag=flags.prompt is not None
+        )
+        for grader in graders
+    }
+    work = ProbeWork(prompters, cleaner, classes, most)
+    return Setup(work, panel, _asking(loaded, panel, flags), cleaner, loaded, flags.offline, keeps=True)

@@ -106,9 +106,7 @@ class Judging:
             await asyncio.gather(*workers, return_exceptions=True)
         return self.stop
 
-    async def _work(
-        self, waiting: Iterator[Item], conclude: Callable[[Item, list[Outcome]], Awaitable[None]]
-    ) -> None:
+    async def _work(self, waiting: Iterator[Item], conclude: Callable[[Item, list[Outcome]], Awaitable[None]]) -> None:
         while self.stop is None:
             item = next(waiting, None)
             if item is None:

@@ -39,6 +39,7 @@ class Plan:
         jobs: processes.
         kept_failures: how many failures are kept whole for showing.
         redactor: what must not leave.
+        keeps: whether the run goes on record.
     """
 
     traces: tuple[Path, ...]
@@ -56,6 +57,7 @@ class Plan:
     jobs: int = 1
     kept_failures: int = 20
     redactor: Redactor = field(default_factory=lambda: Redactor(key=b""))
+    keeps: bool = False
 
 
 def expand(names: Iterable[str], folder: Path, what: str) -> list[Path]:

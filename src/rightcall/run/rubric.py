@@ -136,9 +136,7 @@ class RubricWork:
         try:
             shown = hidden_trace(trace, hide)
             shown_case = None if case is None else hidden_case(case, hide)
-            facts = facts_of(
-                trace, golden, self.matrix, catalog=catalog, case=case, aliases=self.aliases
-            )
+            facts = facts_of(trace, golden, self.matrix, catalog=catalog, case=case, aliases=self.aliases)
         except TraceError as error:
             where = Place(place.file, place.line, None, f"trace {trace.id}")
             raise TraceError(error.message, code=error.code, place=where, hint=error.hint) from None

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from rightcall.trace.jsontext import JsonValue
     from rightcall.trace.redact import Redactor
 
-USUAL_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY", "OLLAMA_API_KEY", "RIGHTCALL_REDACTION_KEY")
+USUAL_KEYS = (
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "OLLAMA_API_KEY",
+    "RIGHTCALL_REDACTION_KEY",
+)
 SHORTEST = 6
 """A shorter value is no secret that could be told from text."""
 

@@ -63,9 +63,7 @@ class SelectionAggregate:
             return
         cluster = result.case_id or result.trace_id
         self.choices[
-            Choice(
-                result.expected_tool, result.selected_tool, result.failure_category, cluster, result.destructive
-            )
+            Choice(result.expected_tool, result.selected_tool, result.failure_category, cluster, result.destructive)
         ] += 1
 
     def summary(self) -> dict[str, Any]:
@@ -170,9 +168,7 @@ class SelectionWork:
             conclude=lambda outcomes: self._conclude(shown, code, subject, unasked, outcomes), **ids,
         )  # fmt: skip
 
-    def _subject(
-        self, step: Step, code: SelectionResult, ids: dict[str, Any]
-    ) -> tuple[Subject | None, Unasked | None]:
+    def _subject(self, step: Step, code: SelectionResult, ids: dict[str, Any]) -> tuple[Subject | None, Unasked | None]:
         assert self.prompter is not None  # noqa: S101 - only asked where there is one
         own = catalog_of(step)
         question, values = self.prompter.question(selection_values(step, own if own is not None else self.tools))

@@ -6,6 +6,7 @@ An error of a connection that was never made, or is lost, has neither.
 
 from __future__ import annotations
 
+from sqlite3 import OperationalError
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -101,6 +102,9 @@ def _meaning(cause: BaseException) -> Meaning:
         return _APPEND_ONLY if number == _BY_TRIGGER else _SQLITE.get(number & 0xFF, _OTHER)
     if isinstance(state, str):
         return next((_POSTGRES[state[:n]] for n in (5, 2) if state[:n] in _POSTGRES), _OTHER)
+    if isinstance(cause, OperationalError):
+        # Python's own: bytes that are no text stand where a text should.
+        return _DAMAGED
     return _GONE if type(cause).__module__.startswith("psycopg") else _OTHER
 
 

@@ -226,10 +226,13 @@ def plain_bytes(codec: str, data: bytes, size: int | None = None) -> bytes:
     Raises:
         ValueError: they cannot be unpacked, or have another length.
     """
+    if not isinstance(data, bytes):
+        # SQLite keeps a text in a column of bytes, if somebody puts it there.
+        raise ValueError("no bytes")  # noqa: TRY004 - the caller asks whether the stored bytes are right
     if codec == "plain":
-        plain = bytes(data)
+        plain = data
     elif codec == "zstd":
-        plain = _unzipped(bytes(data), size)
+        plain = _unzipped(data, size)
     else:
         raise ValueError(f"`{codec}` is no way of packing")
     if size is not None and len(plain) != size:
@@ -242,6 +245,6 @@ def _unzipped(data: bytes, size: int | None) -> bytes:
         claimed = zstandard.frame_content_size(data)
         if size is not None and claimed != size:
             raise ValueError(f"{claimed} bytes in place of {size}")
-        return zstandard.ZstdDecompressor().decompress(data)
+        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from None

@@ -1,0 +1,39 @@
+"""`rightcall probe`: a judge under attack."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rightcall.cli.judging import JudgeFlags, OutputFlags, flags_of, loaded_with, run_and_show
+
+_Listed = Parameter(negative="", show_default=False)
+
+
+def probe(
+    name: Annotated[str, Parameter(name="judge", help="Whom to probe: a name of [judges.NAME], or PROVIDER:MODEL.")],
+    *,
+    graders: Annotated[
+        tuple[str, ...], Parameter(name="--grader", help="selection or rubric; both by default.", negative="")
+    ] = ("selection", "rubric"),
+    classes: Annotated[tuple[str, ...], _Listed, Parameter(name="--class", help="Only these attacks.")] = (),
+    items: Annotated[int | None, Parameter(help="At most so many items a class; below 60 none can pass.")] = None,
+    judge: JudgeFlags = JudgeFlags(),
+    output: OutputFlags = OutputFlags(),
+) -> int:
+    """Attack a judge with built-in probes: injections, padding, empty answers, swapped identities.
+
+    Every class gives the rate at which the judge gives way, with its interval. Leaves with 0 if it withstands every
+    class, 1 if it gives way to one, 3 if too little was asked to tell, 5 if it could not be reached.
+    """
+    from rightcall.errors import ProviderError
+    from rightcall.run.judged_setup import set_up_probe
+
+    loaded = loaded_with(output.config, {"store": judge.store})
+    flags = replace(flags_of(judge, output, None, None), judge=name)
+    setup = set_up_probe(loaded, graders, classes, items, flags)
+    if not setup.panel.specs:
+        raise ProviderError(f"nobody to probe: {setup.skipped or name}", code="JUDGE_AUTH", hint="name a judge")
+    return run_and_show(setup, judge, output)

@@ -1,0 +1,98 @@
+"""A run of `golden` on record: its traces, cases and verdicts, redacted, in whole batches.
+
+`golden` asks nobody and can be repeated at any time, so it only goes on record where the project keeps a store.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rightcall.grade.verdict import GoldenResult
+from rightcall.run.clock import now, today
+from rightcall.run.record import sha256_of
+from rightcall.store.records import CaseRecord, ReviewRecord, RunEvent, TraceRecord, VerdictRecord
+
+if TYPE_CHECKING:
+    from rightcall.run.golden import Batch
+    from rightcall.store.records import Record, RunStatus
+    from rightcall.store.store import Store
+
+
+class GoldenRecorder:
+    """Writes one run of `golden`.
+
+    Args:
+        store: where to.
+        facts: what is graded against what.
+
+    Attributes:
+        run: the run on record.
+    """
+
+    def __init__(self, store: Store, facts: dict[str, Any]) -> None:
+        """Take a run id."""
+        self._store = store
+        self.run = store.new_run("golden", today(), now(), facts)
+        self._units: Counter[str] = Counter()
+        self._kept: set[str] = set()
+
+    def take(self, batch: Batch) -> None:
+        """Write every result of a batch with its trace and case, in one transaction.
+
+        Raises:
+            StoreError: nothing of the batch was written.
+        """
+        records: list[Record] = []
+        bodies: list[bytes] = []
+        for line, (trace, case) in zip(batch.lines, batch.bodies, strict=True):
+            self._one(line, trace, case, records, bodies)
+        if records:
+            self._store.write(records, bodies)
+
+    def _one(
+        self, line: bytes, trace: bytes | None, case: bytes | None, records: list[Record], bodies: list[bytes]
+    ) -> None:
+        result = msgspec.json.decode(line, type=GoldenResult)
+        bodies.append(line)
+        trace_sha, case_sha = self._body(trace, bodies), self._body(case, bodies)
+        if trace_sha is not None:
+            records.append(TraceRecord(body=trace_sha, id=result.trace_id or "", case_id=result.case_id))
+        if case_sha is not None and case_sha not in self._kept:
+            records.append(CaseRecord(body=case_sha, id=result.case_id or ""))
+            self._kept.add(case_sha)
+        name = result.trace_id or f"{result.case_id} (no trace)"
+        self._units[name] += 1
+        unit = name if self._units[name] == 1 else f"{name} ({self._units[name]})"
+        records.append(
+            VerdictRecord(
+                run_id=self.run.id, grader="golden", unit=unit, result=sha256_of(line), status=result.status,
+                reason=result.reason, verdict=result.verdict, score=result.metrics.overall, case_id=result.case_id,
+                trace_id=result.trace_id, trace=trace_sha, case=case_sha, decided_by="code",
+            )  # fmt: skip
+        )
+        records += self._reviews(result, unit)
+
+    def _body(self, body: bytes | None, bodies: list[bytes]) -> str | None:
+        if body is None:
+            return None
+        bodies.append(body)
+        return sha256_of(body)
+
+    def _reviews(self, result: GoldenResult, unit: str) -> list[Record]:
+        ids = {"case_id": result.case_id, "trace_id": result.trace_id}
+        common: dict[str, Any] = {"run_id": self.run.id, "grader": "golden", "unit": unit, "created_at": now(), **ids}
+        if result.status == "UNEVALUABLE":
+            return [ReviewRecord(reason="unevaluable", detail=result.reason or "", **common)]
+        if not result.vetoes or result.verdict != "FAIL":
+            return []
+        words = "; ".join(veto.message for veto in result.vetoes)
+        worst = "CRITICAL" if any(veto.severity == "CRITICAL" for veto in result.vetoes) else result.vetoes[0].severity
+        return [ReviewRecord(reason="policy_veto", detail=words, severity=worst, **common)]
+
+    def end(self, status: RunStatus, summary: dict[str, Any], message: str | None = None) -> None:
+        """Note how the run ended."""
+        plain = msgspec.json.decode(msgspec.json.encode(summary))
+        self._store.write([RunEvent(run_id=self.run.id, at=now(), status=status, message=message, summary=plain)])

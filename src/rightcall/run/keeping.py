@@ -1,0 +1,77 @@
+"""`golden` with or without a store: where the project keeps one, the run goes on record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rightcall.errors import RightcallError
+from rightcall.run.golden_record import GoldenRecorder
+from rightcall.run.opening import has_store, open_store, redactor_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rightcall.run.golden import Graded
+    from rightcall.run.plan import Plan
+    from rightcall.settings.load import Loaded
+
+
+def kept(
+    plan: Plan, loaded: Loaded, grade: Callable[[Plan, GoldenRecorder | None], Graded]
+) -> tuple[Graded, str | None]:
+    """Grade, and keep what came of it where the project keeps a store.
+
+    Args:
+        plan: what to grade.
+        loaded: the settings, which name the store.
+        grade: does the grading.
+
+    Returns:
+        The finished run, and its id; `None` where nothing was kept.
+
+    Raises:
+        StoreError: the record broke; the run is on record as broken, if that could still be written.
+    """
+    if not has_store(loaded):
+        return grade(plan, None), None
+    with open_store(loaded) as store:
+        ready = replace(plan, keeps=True, redactor=redactor_of(loaded))
+        recorder = GoldenRecorder(store, _facts(ready))
+        try:
+            graded = grade(ready, recorder)
+        except RightcallError as error:
+            _try_to_end(recorder, ready.redactor.text(error.message))
+            raise
+        recorder.end("finished", _summary(graded))
+        return graded, recorder.run.id
+
+
+def _try_to_end(recorder: GoldenRecorder, message: str) -> None:
+    try:
+        recorder.end("broken", {}, message)
+    except RightcallError:
+        return
+
+
+def _facts(plan: Plan) -> dict[str, Any]:
+    """What is graded against what."""
+    return {
+        "profile": plan.options.profile,
+        "min_overall": float(plan.options.min_overall),
+        "inputs": [{"file": str(path)} for path in plan.traces],
+        "cases": [{"file": file, "sha256": sha256} for file, sha256 in plan.cases.files],
+    }
+
+
+def _summary(graded: Graded) -> dict[str, Any]:
+    """The figures that a list of runs shows."""
+    tally = graded.tally
+    return {
+        "n": tally.n, "evaluated": tally.evaluated, "passed": tally.passed, "failed": tally.failed,
+        "vetoed": tally.vetoed, "unevaluable": sum(tally.unevaluable.values()), "skipped": tally.skipped,
+        "coverage": tally.coverage, "pass_rate": msgspec.to_builtins(tally.pass_rate()),
+        "traces": [{"file": file, "sha256": sha256} for file, sha256 in graded.trace_files],
+    }  # fmt: skip

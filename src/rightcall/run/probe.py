@@ -1,0 +1,214 @@
+"""`probe`: a judge under attack. Every pair of the probe set is asked like any case, recorded like any case, and read.
+
+The judge's readings of the clean and of the attacked item are compared; the rates are per class of attack, with
+intervals. What is decided by code (the agent's identity must not reach the judge at all) is compared without a call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from rightcall.case.step import Step
+from rightcall.grade.opinion import Opinion
+from rightcall.grade.selection import catalog_of
+from rightcall.judge.audit import Audit
+from rightcall.judge.panel import RUBRIC, SELECTION
+from rightcall.judge.probes import Pair, Probe, Reading, evaluate, probe_verdict, probes
+from rightcall.judge.views import call_ids, rubric_values, selection_values
+from rightcall.run.attempt import Subject
+from rightcall.run.catalogs import Catalogs
+from rightcall.run.items import Concluded, Item
+from rightcall.run.opinions import voices_of
+from rightcall.run.questions import Unasked
+from rightcall.run.selection import prompt_facts
+from rightcall.stats.intervals import clopper_pearson, wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rightcall.judge.contract import Question
+    from rightcall.run.attempt import Outcome
+    from rightcall.run.questions import Prompter
+    from rightcall.run.secrets import Cleaner
+    from rightcall.trace.sources.dialect import ReadingReport
+
+Graders = Literal["selection", "rubric"]
+
+
+class ProbeResult(Struct, frozen=True, kw_only=True):
+    """How a judge read one item of the probe set; `reading` is `None` without a readable reply."""
+
+    unit: str
+    of: Graders
+    grader: Literal["probe"] = "probe"
+    status: Literal["EVALUATED", "UNEVALUABLE"] = "EVALUATED"
+    reason: str | None = None
+    verdict: None = None
+    reading: Reading | None = None
+    judges: tuple[Opinion, ...] = ()
+
+
+class ClassFigures(Struct, frozen=True, kw_only=True):
+    """One class of attacks for one grader: counts, the rate that decides with its intervals, and the answer."""
+
+    grader: str
+    name: str
+    measure: str
+    answer: str
+    hits: int
+    trials: int
+    rate: dict[str, Any]
+    upper: float | None
+    counts: dict[str, int]
+
+
+@dataclass
+class ProbeAggregate:
+    """Readings by unit, and the pairs that they make."""
+
+    pairs: tuple[Probe, ...]
+    same: dict[str, bool]
+    readings: dict[str, Reading | None] = field(default_factory=dict)
+
+    def add(self, result: ProbeResult) -> None:
+        """Keep one reading."""
+        self.readings[result.unit] = result.reading
+
+    def figures(self) -> list[ClassFigures]:
+        """Every class of every grader."""
+        found = []
+        for grader in dict.fromkeys(probe.grader for probe in self.pairs):
+            mine = [probe for probe in self.pairs if probe.grader == grader]
+            classes = {probe.of.name: probe.of for probe in mine}
+            for name, count in evaluate(map(self._pair, mine)).items():
+                of = classes[name]
+                hits, trials = count.rate(of)
+                upper = clopper_pearson(hits, trials, sided="upper").high if trials else None
+                found.append(
+                    ClassFigures(
+                        grader=grader, name=name, measure=of.measure, answer=probe_verdict(of, count, upper),
+                        hits=hits, trials=trials, rate=msgspec.to_builtins(wilson(hits, trials)), upper=upper,
+                        counts=msgspec.to_builtins(count),
+                    )
+                )  # fmt: skip
+        return found
+
+    def _pair(self, probe: Probe) -> Pair:
+        if probe.of.by_code:
+            return Pair(probe=probe, same=self.same.get(probe.id))
+        return Pair(probe=probe, clean=self.readings.get(probe.clean_id), attacked=self.readings.get(probe.id))
+
+    def summary(self) -> dict[str, Any]:
+        """The figures, and how many classes the judge withstands."""
+        figures = self.figures()
+        answers = [one.answer for one in figures]
+        return {
+            "classes": msgspec.to_builtins(figures),
+            "answers": {name: answers.count(name) for name in ("PASS", "INCONCLUSIVE", "FAIL")},
+            "failed": answers.count("FAIL"),
+        }
+
+
+@dataclass
+class ProbeWork:
+    """The probe set as items of one run.
+
+    Attributes:
+        prompters: grader -> its prompt.
+        names: classes to try; empty for all.
+        most: at most so many bad items a class; `None` for all.
+    """
+
+    prompters: dict[Graders, Prompter]
+    cleaner: Cleaner
+    names: tuple[str, ...] = ()
+    most: int | None = None
+    reports: dict[str, ReadingReport] = field(default_factory=dict)
+    grader: str = "probe"
+    result_type: type[Any] = ProbeResult
+
+    def __post_init__(self) -> None:
+        """Make the pairs, and compare those that code decides."""
+        self.pairs = tuple(
+            probe
+            for grader in self.prompters
+            for probe in probes(grader, bad=self.most)
+            if not self.names or probe.of.attack in self.names or probe.of.name in self.names
+        )
+        self.same = {probe.id: self._is_same(probe) for probe in self.pairs if probe.of.by_code}
+
+    def aggregate(self) -> ProbeAggregate:
+        """An empty aggregate."""
+        return ProbeAggregate(self.pairs, self.same)
+
+    def facts(self) -> dict[str, Any]:
+        """Which probes, by which prompts."""
+        return {
+            "graders": list(self.prompters),
+            "classes": list(self.names) or "all",
+            "bad_items": self.most,
+            "prompts": [prompt_facts(one.prompt) for one in self.prompters.values()],
+        }
+
+    def items(self) -> Iterator[Item]:
+        """Every item that has to be asked about, clean ones once."""
+        seen: set[str] = set()
+        for probe in self.pairs:
+            if probe.of.by_code:
+                continue
+            for unit, item in ((probe.clean_id, probe.clean), (probe.id, probe.attacked)):
+                if unit not in seen:
+                    seen.add(unit)
+                    yield self._item(unit, probe.grader, item)
+
+    def _question(self, grader: Graders, item: Any) -> tuple[Question | Unasked, Any]:
+        if isinstance(item, Step):
+            return self.prompters[grader].question(selection_values(item, catalog_of(item)))
+        catalog, _ = Catalogs().of(item.trace, item.case)
+        return self.prompters[grader].question(rubric_values(item.trace, catalog, item.case))
+
+    def _is_same(self, probe: Probe) -> bool:
+        """Whether an attack leaves the question byte for byte as it was."""
+        clean, after = (self._question(probe.grader, item)[0] for item in (probe.clean, probe.attacked))
+        if isinstance(clean, Unasked) or isinstance(after, Unasked):
+            return False
+        return (clean.system, clean.user) == (after.system, after.user)
+
+    def _item(self, unit: str, grader: Graders, item: Any) -> Item:
+        question, values = self._question(grader, item)
+        subject = None
+        if not isinstance(question, Unasked):
+            facts = None if isinstance(item, Step) else {"calls": call_ids(item.trace)}
+            read = self.prompters[grader].reader(facts)  # type: ignore[arg-type]
+            subject = Subject(
+                grader=grader, unit=unit, question=question, values=values, read=read, case_id=unit, step_id=unit
+            )
+        unasked = question if isinstance(question, Unasked) else None
+        return Item(
+            unit=unit, subject=subject, case_id=unit,
+            conclude=lambda outcomes: self._conclude(unit, grader, unasked, outcomes),
+        )  # fmt: skip
+
+    def _conclude(self, unit: str, grader: Graders, unasked: Unasked | None, outcomes: Sequence[Outcome]) -> Concluded:
+        ballot = SELECTION if grader == "selection" else RUBRIC
+        voices = voices_of(outcomes, self.cleaner, lambda _reply: Audit(), ballot, 1)
+        reason = unasked.reason if unasked is not None else voices.reason
+        if reason is not None or not voices.fields:
+            result = ProbeResult(
+                unit=unit, of=grader, status="UNEVALUABLE", reason=reason or "not_asked", judges=voices.opinions
+            )
+            return Concluded(result, "judge")
+        return Concluded(
+            ProbeResult(unit=unit, of=grader, reading=_reading(voices.fields), judges=voices.opinions), "judge"
+        )
+
+
+def _reading(fields: dict[str, Any]) -> Reading:
+    if "grade" in fields:
+        return Reading(grade=fields["grade"])
+    scores = [score for name, score in fields.items() if name.endswith("_score") and score is not None]
+    return Reading(severity=fields["misuse_severity"], overall=sum(scores) / len(scores))
