@@ -181,6 +181,7 @@ def test_text_that_addresses_the_judge_is_reported_beside_the_question(rightcall
             "t: there is no question: prompt `rubric` requires AVAILABLE_TOOLS.*PROMPT_MISSING_VALUE",
         ),
         (("rubric", "traces.jsonl", "--trace", "nobody"), "there is no such trace or step: `nobody`"),
+        (("selection", "other.jsonl", "--cases", "cases.jsonl"), "nothing to render"),
         (("nothing.md", "traces.jsonl"), "no prompt is called `nothing.md`"),
         (("pair.md", "traces.jsonl"), "prompts of `preference` cannot be rendered"),
     ],
@@ -190,6 +191,7 @@ def test_without_a_question_one_line_says_why(rightcall, files, write, tokens, m
         "pair.md",
         "---\nid: p\nversion: 1\ngrader: preference\nplaceholders: [TRACE_A]\n---\nx\n=== case ===\n[TRACE_A]",
     )
+    write("other.jsonl", {**TRACE, "case_id": "elsewhere"})
     said = rightcall("prompt", "render", *tokens)
-    assert (said.code, said.out) == (2, "")
+    assert (said.code, said.out) == (5 if "nothing to" in message else 2, "")
     assert re.search(message, said.err)

@@ -364,6 +364,13 @@ def test_unknown_tools_and_arguments_that_the_schema_refuses_are_facts_without_a
     assert found.invalid_arguments == ("c2", "c3")
 
 
+def test_without_a_catalog_nobody_knows_which_tools_and_arguments_are_wrong():
+    trace = Trace(id="t", events=(call("melt", {}), call("freeze", None)))
+    case = Case(id="c", expect=Expect(calls=(FREEZE,)))
+    found = facts_of(trace, grade(case, trace), Matrix(Policy()), case=case)
+    assert (found.unknown_tools, found.invalid_arguments) == ((), ())
+
+
 # ---- counting -----------------------------------------------------------------------------------------------------
 
 

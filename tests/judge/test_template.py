@@ -156,6 +156,16 @@ def test_front_matter_that_is_no_mapping_is_refused():
     assert only_fault("---\n- id\n---\nx\n=== case ===\n[CONTEXT]")[1] == "the front matter holds no keys"
 
 
+def test_a_name_that_is_written_with_an_escape_is_reported_at_the_top():
+    text = OWN.replace("optional: [CONTEXT]", 'optional: [CONTEXT, "\\x43ONTXT"]')
+    assert only_fault(text)[:2] == (1, "unknown placeholder [CONTXT]")
+
+
+def test_without_a_grader_the_placeholders_of_all_are_known():
+    text = OWN.replace("grader: courtesy\n", "").replace("Known: [CONTEXT]", "Known: [CONTEXT] [TRACE_B]")
+    assert (13, "[TRACE_B] is used and not declared") in [(line, message) for line, message, _ in faults(text)]
+
+
 def test_a_template_without_any_placeholder_is_refused():
     text = "---\nid: a\nversion: 1\ngrader: rubric\n---\nx\n=== case ===\nGo on."
     assert only_fault(text)[1].startswith("no placeholder is used")

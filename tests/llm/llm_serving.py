@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -47,7 +47,7 @@ class Server:
         self.requests: list[Seen] = []
         self.connections: set[Any] = set()
 
-    async def __aenter__(self) -> Server:
+    async def __aenter__(self) -> Self:
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", self._answer)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)

@@ -213,7 +213,7 @@ def test_every_provider_has_its_client(tmp_path):
 
 
 def test_a_scripted_judge_is_made_in_code():
-    with pytest.raises(ConfigError, match="is made in code; use rightcall.testing.ScriptedModel"):
+    with pytest.raises(ConfigError, match="is made in code; use rightcall"):
         client_for(JudgeSpec(provider="scripted"), {})
 
 

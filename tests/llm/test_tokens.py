@@ -19,7 +19,7 @@ from rightcall.llm.tokens import counted, estimate_tokens, fewest_tokens, was_cu
         ("取消信用卡", 1),
         ("हिन्दी में", 2),
         ("naïve nai\u0308ve", 2),
-        ("می\u200cخواهم", 1),
+        ("\u0645\u06cc\u200c\u062e\u0648", 1),
         ("🙂🙂", 0),
     ],
 )

@@ -29,7 +29,14 @@ def sha(body: bytes | str) -> str:
 
 def attempt(number: int = 0, **changed: Any) -> AttemptRecord:
     """Return an attempt that differs by its number."""
-    values = {"run_id": RUN, "grader": "rubric", "unit": f"t-{number}", "judge": "strong", "key": sha(f"key {number}"), "status": "ok"}
+    values = {
+        "run_id": RUN,
+        "grader": "rubric",
+        "unit": f"t-{number}",
+        "judge": "strong",
+        "key": sha(f"key {number}"),
+        "status": "ok",
+    }
     return AttemptRecord(**{**values, "case_id": f"c-{number}", "verdict": {"score": number}, **changed})
 
 

@@ -9,7 +9,9 @@ from rightcall.store.packing import pack
 
 
 def test_a_hash_covers_the_entry_before_and_everything_that_the_entry_says():
-    by_hand = hashlib.sha256(b"0" * 64 + b'[1,"2026-11-29T10:00:00.000+00:00","attempt","20261129-1","abc"]').hexdigest()
+    by_hand = hashlib.sha256(
+        b"0" * 64 + b'[1,"2026-11-29T10:00:00.000+00:00","attempt","20261129-1","abc"]'
+    ).hexdigest()
     assert entry_hash(GENESIS, 1, "2026-11-29T10:00:00.000+00:00", "attempt", "20261129-1", "abc") == by_hand
     changed = [
         ("1" * 64, 1, "a", "k", "r", "d"), (GENESIS, 2, "a", "k", "r", "d"), (GENESIS, 1, "b", "k", "r", "d"),

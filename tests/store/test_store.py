@@ -314,11 +314,17 @@ def test_a_store_is_what_it_was_when_it_is_opened_again(store_url):
 # ---- whatever is in a record ----
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
-TEXTS = st.none() | st.text() | st.sampled_from(["", "\0", "a\0b", "é" * 300, "𝒳" * 120, "'; DROP TABLE log; --", "%_\\"])
+TEXTS = (
+    st.none() | st.text() | st.sampled_from(["", "\0", "a\0b", "é" * 300, "𝒳" * 120, "'; DROP TABLE log; --", "%_\\"])
+)
 
 
 def any_record(kind):
@@ -376,7 +382,9 @@ def test_null_zero_false_and_empty_stay_apart(store):
     assert len(set(digests)) == len(values)
     read = [found.verdict["score"] for _, _, found in store.attempts()]
     assert [(type(value), value) for value in read] == [(type(value), value) for value in values]
-    prices = [attempt(2, price=value, message=text) for value, text in ((None, None), (0.0, ""), (0.0, None), (None, ""))]
+    prices = [
+        attempt(2, price=value, message=text) for value, text in ((None, None), (0.0, ""), (0.0, None), (None, ""))
+    ]
     store.write(prices)
     assert [(found.price, found.message) for _, _, found in store.attempts(unit="t-2")] == [
         (None, None), (0.0, ""), (0.0, None), (None, ""),

@@ -75,7 +75,11 @@ def test_a_record_that_cannot_be_read_shows(filled, tamper):
 @pytest.mark.parametrize(
     ("table", "change", "said"),
     [
-        ("attempts", "status = 'JUDGE_SCHEMA' WHERE seq = 8", "8: the column `status` of its attempt record was changed"),
+        (
+            "attempts",
+            "status = 'JUDGE_SCHEMA' WHERE seq = 8",
+            "8: the column `status` of its attempt record was changed",
+        ),
         ("attempts", "attempt = 7 WHERE seq = 9", "9: the column `attempt` of its attempt record was changed"),
         ("verdicts", "case_id = NULL", "5: the column `case_id` of its verdict record was changed"),
         ("reviews", "reason = 'random'", "6: the column `reason` of its review record was changed"),
@@ -121,7 +125,9 @@ def test_a_record_without_an_entry_shows(filled, tamper, seq):
 # ---- the log ----
 
 
-@pytest.mark.parametrize("change", ["at = '2027'", "kind = 'review'", "run_id = 'r9'", "run_id = NULL", "digest = 'f00'"])
+@pytest.mark.parametrize(
+    "change", ["at = '2027'", "kind = 'review'", "run_id = 'r9'", "run_id = NULL", "digest = 'f00'"]
+)
 def test_a_changed_entry_shows(filled, tamper, change):
     tamper("log", f"UPDATE log SET {change} WHERE seq = 8")
     assert "8: was changed: its hash is not that of its content" in told(filled)

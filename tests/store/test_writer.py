@@ -103,7 +103,10 @@ def test_an_error_reaches_everyone_who_waits_and_stops_the_writer(sqlite_store):
     async def main():
         writer = Writer(watched)
         watched.may_go.clear()
-        tasks = [asyncio.ensure_future(writer.append([attempt(number, message="x" * 50 + str(number))])) for number in range(1500)]
+        tasks = [
+            asyncio.ensure_future(writer.append([attempt(number, message="x" * 50 + str(number))]))
+            for number in range(1500)
+        ]
         await asyncio.sleep(0)
         watched.may_go.set()
         outcomes = await gathered(tasks)
@@ -179,6 +182,7 @@ def test_a_closed_writer_takes_nothing_more(sqlite_store):
     assert sqlite_store.counts()["attempt"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leaving", ["async with Writer(store) as writer:", "for writer in [Writer(store)]:"])
 def test_a_process_that_leaves_right_after_its_last_record_loses_nothing(reported, store_url, leaving):
     # SCA-05: of 1200 scores sent in a loop only 80 arrived. With and without closing the writer.

@@ -37,8 +37,8 @@ def import_(
     from rightcall.report.reading import reading_lines
     from rightcall.report.write import whole_file
     from rightcall.run.importing import keep_key, native_lines
-    from rightcall.run.plan import expand
     from rightcall.run.opening import redactor_of
+    from rightcall.run.plan import expand
     from rightcall.run.sources import Sources
     from rightcall.settings.load import load_settings
 

@@ -22,9 +22,9 @@ def inspect(
     """Show what traces a file holds, which tools they use, and what cannot be judged with them and why."""
     from rightcall.report.overview import print_overview
     from rightcall.report.summary import reading_facts
+    from rightcall.run.opening import redactor_of
     from rightcall.run.overview import overview
     from rightcall.run.plan import expand
-    from rightcall.run.opening import redactor_of
     from rightcall.run.sources import Sources
     from rightcall.settings.load import load_settings
     from rightcall.trace.jsontext import encode

@@ -65,6 +65,9 @@ class OutputFlags:
     config: Annotated[Path | None, Parameter(name=["--config", "-c"], help="Settings file.")] = None
 
 
+USUAL_JUDGE, USUAL_OUTPUT = JudgeFlags(), OutputFlags()
+
+
 def loaded_with(config: Path | None, flags: dict[str, Any]) -> Loaded:
     """The settings under the flags that were given."""
     from rightcall.settings.load import load_settings

@@ -7,7 +7,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rightcall.cli.judging import JudgeFlags, OutputFlags, flags_of, loaded_with, run_and_show
+from rightcall.cli.judging import (
+    USUAL_JUDGE,
+    USUAL_OUTPUT,
+    JudgeFlags,
+    OutputFlags,
+    flags_of,
+    loaded_with,
+    run_and_show,
+)
 
 _Listed = Parameter(negative="", show_default=False)
 
@@ -20,8 +28,8 @@ def probe(
     ] = ("selection", "rubric"),
     classes: Annotated[tuple[str, ...], _Listed, Parameter(name="--class", help="Only these attacks.")] = (),
     items: Annotated[int | None, Parameter(help="At most so many items a class; below 60 none can pass.")] = None,
-    judge: JudgeFlags = JudgeFlags(),
-    output: OutputFlags = OutputFlags(),
+    judge: JudgeFlags = USUAL_JUDGE,
+    output: OutputFlags = USUAL_OUTPUT,
 ) -> int:
     """Attack a judge with built-in probes: injections, padding, empty answers, swapped identities.
 

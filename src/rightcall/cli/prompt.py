@@ -114,11 +114,12 @@ def _question(loaded: Loaded, name: str, files: tuple[str, ...], trace: str | No
     from rightcall.run.hiding import without_secrets
     from rightcall.run.opening import redactor_of
     from rightcall.run.questions import Prompter
+    from rightcall.run.secrets import Cleaner
 
     made, hide = template(name), redactor_of(loaded)
     if made.grader in ("preference", "interpretation"):
         raise ConfigError(f"prompts of `{made.grader}` cannot be rendered yet", place=Place(name))
-    asker = Prompter(made, reply_schema(made), hide.key)
+    asker = Prompter(made, reply_schema(made), Cleaner(hide))
     with without_secrets(hide), _items(loaded, asker, files, trace) as items:
         for item in items:
             if step is None or step in (item.unit, item.step_id):

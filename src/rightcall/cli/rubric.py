@@ -7,7 +7,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rightcall.cli.judging import JudgeFlags, OutputFlags, flags_of, loaded_with, run_and_show
+from rightcall.cli.judging import (
+    USUAL_JUDGE,
+    USUAL_OUTPUT,
+    JudgeFlags,
+    OutputFlags,
+    flags_of,
+    loaded_with,
+    run_and_show,
+)
 
 _Listed = Parameter(negative="", show_default=False)
 
@@ -22,8 +30,8 @@ def rubric(
     policy: Annotated[Path | None, Parameter(help="Policy file, in place of the suite's.")] = None,
     from_: Annotated[str | None, Parameter(name="--from", help="How the traces are recorded; auto by default.")] = None,
     trace: Annotated[str | None, Parameter(help="Judge only the trace of this id.")] = None,
-    judge: JudgeFlags = JudgeFlags(),
-    output: OutputFlags = OutputFlags(),
+    judge: JudgeFlags = USUAL_JUDGE,
+    output: OutputFlags = USUAL_OUTPUT,
 ) -> int:
     """Score whole traces from 1 to 5 in four dimensions, with the severity of the worst misuse and its impact.
 

@@ -7,7 +7,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rightcall.cli.judging import JudgeFlags, OutputFlags, flags_of, loaded_with, run_and_show
+from rightcall.cli.judging import (
+    USUAL_JUDGE,
+    USUAL_OUTPUT,
+    JudgeFlags,
+    OutputFlags,
+    flags_of,
+    loaded_with,
+    run_and_show,
+)
 
 _Listed = Parameter(negative="", show_default=False)
 
@@ -23,8 +31,8 @@ def selection(
     policy: Annotated[Path | None, Parameter(help="Policy file: says which tools are destructive.")] = None,
     from_: Annotated[str | None, Parameter(name="--from", help="How the traces are recorded; auto by default.")] = None,
     only: Annotated[str | None, Parameter(help="Judge only the step (or trace) of this id.")] = None,
-    judge: JudgeFlags = JudgeFlags(),
-    output: OutputFlags = OutputFlags(),
+    judge: JudgeFlags = USUAL_JUDGE,
+    output: OutputFlags = USUAL_OUTPUT,
 ) -> int:
     """Grade the choice of tools: by code, free and exact; a judge explains it and may doubt a label.
 

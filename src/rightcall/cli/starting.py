@@ -27,8 +27,8 @@ def init(
     """
     from rightcall.errors import ConfigError, Place
     from rightcall.run.importing import keep_key
-    from rightcall.run.plan import expand
     from rightcall.run.opening import redactor_of
+    from rightcall.run.plan import expand
     from rightcall.run.sources import Sources
     from rightcall.run.starting import first_suite
     from rightcall.settings.load import load_settings

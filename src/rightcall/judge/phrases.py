@@ -162,6 +162,8 @@ _PROTOCOL = _phrases(
     r"\b(?:you are|you['’]re) (?:grading|judging) (?:this|my)\b",
     r"\bthe rubric\b[^\n.]{0,60}\b(?:should|must|is to|has to) (?:now )?be"
     r" (?:interpreted|read|understood|replaced|ignored)",
+    r"\[(?-i:[A-Z0-9:_\s-]*(?:EVALUAT|GRADING|SCORING|JUDG|RUBRIC)[A-Z0-9:,._\s-]*)(?:\]|:)",
+    r"\bevaluators? (?:recogni[sz]es?|should|must|knows?|prefers?|understands?)\b",
     rf"\b(?:must|please|should|have to) pass (?:this {_JUDGED}|it)\b",
     r"\bend of (?:the )?(?:untrusted|trace|case|evidence|candidate)(?: (?:data|input|content|section))?\b",
     # German, French, Spanish
@@ -225,6 +227,7 @@ _DEMANDS = _phrases(
     rf"\b(?:the )?(?:correct|right|final|only valid|appropriate) (?:grade|verdict|score)(?: (?:here|for {_JUDGED}))?"
     rf" (?:is|must be|should be|=) ?[\"'“*]*(?:{_TOP})",
     rf"\b(?:deserves?|earns?|merits?|warrants?) (?:a |an |the )?(?:score of |grade of )?(?:{_TOP})(?:\W|$)",
+    r"\b(?:select|choos(?:e|ing)|selecting|prefer|pick) (?:response|trace|answer) (?-i:A|B)\b",
     r"\bmisuse severity (?:is|must be|should be|of) ?[\"'“]?(?-i:NONE|LOW)\b",
     # German, French, Spanish, Chinese
     r"\b(?:bewerte|bewerten|benote)(?: sie)?(?: (?:dies|dies[en]+|das|den|die|alles|lauf|aufruf|agenten|auswahl))*"

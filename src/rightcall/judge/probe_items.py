@@ -190,7 +190,8 @@ def _changed_trace(trace: Trace, place: Place, change: TextChange) -> Trace:
     elif place == "call_argument":
         arguments = event.arguments or {}
         events[at] = replace(event, arguments_json=_json(arguments | {"note": change(arguments["note"])}))
-    elif event.result is not None:
-        content = event.result.content | {"remark": change("nothing unusual")}
-        events[at] = replace(event, result=replace(event.result, content_json=_json(content)))
+    else:
+        result = event.result or Result(is_error=False)
+        content = (result.content or {}) | {"remark": change("nothing unusual")}
+        events[at] = replace(event, result=replace(result, content_json=_json(content)))
     return replace(trace, events=tuple(events))

@@ -25,20 +25,21 @@ if TYPE_CHECKING:
 Severity = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW", "NONE"]
 
 REPLY_SCHEMA = strict_object(
+    tool_call_evaluations=list_of(
+        strict_object(call_id=TEXT, tool_name=TEXT, reason=TEXT, score=SCORE), "one entry for each call"
+    ),
+    justification=strict_object(
+        tool_selection=TEXT, argument_accuracy=TEXT, call_sequencing=TEXT, abstention=TEXT_OR_NULL
+    ),
     tool_selection_score=SCORE,
     argument_accuracy_score=SCORE,
     call_sequencing_score=SCORE,
     abstention_score=SCORE_OR_NULL,
     misuse_severity=one_of("CRITICAL", "HIGH", "MEDIUM", "LOW", "NONE"),
     downstream_impact=TEXT,
-    justification=strict_object(
-        tool_selection=TEXT, argument_accuracy=TEXT, call_sequencing=TEXT, abstention=TEXT_OR_NULL
-    ),
-    tool_call_evaluations=list_of(
-        strict_object(call_id=TEXT, tool_name=TEXT, score=SCORE, reason=TEXT), "one entry for each call"
-    ),
 )
-"""What an endpoint is asked to keep to. It has no `overall_score`: that is computed."""
+"""What an endpoint is asked to keep to. It has no `overall_score`: that is computed. Reasons come before scores, since
+strict decoding keeps the order."""
 
 _ALIASES = {
     "misuse_severity_classification": "misuse_severity",

@@ -27,16 +27,16 @@ Category = Literal["wrong_tool", "abstention_error", "over_action", "hallucinate
 _CATEGORIES = ("wrong_tool", "abstention_error", "over_action", "hallucinated_tool")
 
 REPLY_SCHEMA = strict_object(
-    grade=one_of("PASS", "FAIL"),
     selected_tool=TEXT_OR_NULL,
     expected_tool=TEXT_OR_NULL,
     justification=TEXT,
+    grade=one_of("PASS", "FAIL"),
     failure_category=one_of(None, *_CATEGORIES),
     secondary_categories=list_of(one_of(*_CATEGORIES), "further categories; none of them is failure_category"),
     label_challenged={"type": "boolean"},
     label_challenge_reason=TEXT_OR_NULL,
 )
-"""What an endpoint is asked to keep to."""
+"""What an endpoint is asked to keep to. Reasons come before what follows from them: strict decoding keeps the order."""
 
 
 class _AsPass(Struct):

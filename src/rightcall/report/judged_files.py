@@ -87,8 +87,8 @@ def _write_markdown(judged: Judged, stream: IO[bytes]) -> None:
 
 def _selection_table(figures: Mapping[str, Any]) -> list[str]:
     rows = ["| | value | 95 % interval | n |", "| --- | ---: | ---: | ---: |"]
-    for name in ("pass_rate", "precision", "recall"):
-        rows.append(_estimate_row(name.replace("_", " "), figures["overall"][name]))
+    names = ("pass_rate", "precision", "recall")
+    rows += [_estimate_row(name.replace("_", " "), figures["overall"][name]) for name in names]
     rows += ["", "| tool | precision | recall | n selected | n expected |", "| --- | ---: | ---: | ---: | ---: |"]
     for tool in figures["tools"]:
         precision, recall = tool["precision"], tool["recall"]

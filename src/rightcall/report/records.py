@@ -87,7 +87,8 @@ def print_found(console: Console, found: Found) -> None:
         console.print(Text(visible(review.detail)))
     if found.run is None:
         for verdict, result in found.results:
-            title = f"{verdict.unit} · {verdict.grader} · run {verdict.run_id} · {verdict.verdict or verdict.reason or verdict.status}"
+            said = verdict.verdict or verdict.reason or verdict.status
+            title = f"{verdict.unit} · {verdict.grader} · run {verdict.run_id} · {said}"
             console.print(Text(visible(title), "bold"))
             _print_value(console, result)
         if found.attempts:

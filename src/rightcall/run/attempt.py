@@ -15,9 +15,8 @@ endpoint has cut is no reply to this question.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rightcall.errors import ProviderError
 from rightcall.judge.contract import Malformed, Problem, Suspicion
@@ -25,80 +24,20 @@ from rightcall.judge.injection import is_echo
 from rightcall.judge.reminder import reminder
 from rightcall.llm.client import Request
 from rightcall.llm.tokens import was_cut
+from rightcall.run.subject import cache_key
 from rightcall.trace.digest import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from rightcall.judge.contract import Question
     from rightcall.llm.client import Answer, Exchange
-    from rightcall.llm.door import Door
-    from rightcall.llm.spec import JudgeSpec
     from rightcall.run.questions import Readable
     from rightcall.run.record import Recorder
+    from rightcall.run.subject import Judge, Subject
     from rightcall.store.records import AttemptRecord
-
-_DATED = re.compile(r"(-preview|-exp)?([-@]\d[\d.-]*)?")
-"""What may stand behind a model's name: a date or the number of a version."""
 
 WRONG_MODEL_TRIES = 3
 """How often an answer of another model is asked for again before the judge counts as unreachable."""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is judged: a question with the case that it is about.
-
-    Attributes:
-        unit: identifies the subject within its run.
-        question: what is asked; everything in it has been redacted.
-        read: from text and finish reason to a typed reply or `Malformed`.
-        values: what was filled into the prompt, to recognise an echo.
-    """
-
-    grader: str
-    unit: str
-    question: Question
-    read: Callable[[str, str | None], Readable | Malformed]
-    values: Mapping[str, Any]
-    case_id: str | None = None
-    trace_id: str | None = None
-    step_id: str | None = None
-
-
-@dataclass
-class Judge:
-    """A judge at its door.
-
-    Attributes:
-        offline: whether only answers on record count.
-        seen_as: the name under which the endpoint's probe answered, if it differs from the model asked for.
-        others: other models that answered in its place, with how often.
-    """
-
-    name: str
-    spec: JudgeSpec
-    door: Door
-    offline: bool = False
-    seen_as: str | None = None
-    others: dict[str, int] = field(default_factory=dict)
-
-    def parameters(self) -> dict[str, Any]:
-        """What is asked for, as it goes into the key of the cache."""
-        spec = self.spec
-        found = {
-            "temperature": spec.temperature, "max_tokens": spec.max_tokens, "seed": spec.seed, "top_p": spec.top_p,
-            "structured": spec.structured,
-        }  # fmt: skip
-        return {name: value for name, value in found.items() if value is not None}
-
-    def is_it(self, answered: str | None) -> bool:
-        """Whether an answer's model is the one that was asked for: the same name, or a dated version of it."""
-        if answered is None or answered in (self.spec.model, self.spec.answers_as, self.seen_as):
-            return True
-        asked = self.spec.model.rsplit("/", 1)[-1].removesuffix("-latest")
-        name = answered.rsplit("/", 1)[-1]
-        return bool(asked) and name.startswith(asked) and _DATED.fullmatch(name[len(asked) :]) is not None
 
 
 @dataclass(frozen=True)
@@ -128,18 +67,6 @@ class Outcome:
     model: str | None = None
     message: str | None = None
     calls: int = 0
-
-
-def cache_key(subject: Subject, judge: Judge, replicate: int) -> str:
-    """What makes two questions the same: grader, prompt, rendered input, endpoint, model, parameters, replicate."""
-    question = subject.question
-    return digest(
-        {
-            "grader": subject.grader, "prompt": question.prompt_sha256, "input": question.input_sha256,
-            "provider": judge.spec.provider, "endpoint": judge.spec.base_url, "model": judge.spec.model,
-            "parameters": judge.parameters(), "replicate": replicate,
-        }
-    )  # fmt: skip
 
 
 async def attempt(

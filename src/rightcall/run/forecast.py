@@ -8,14 +8,14 @@ from msgspec import Struct
 
 from rightcall.llm.prices import cost
 from rightcall.llm.tokens import estimate_tokens
-from rightcall.run.attempt import cache_key
 from rightcall.run.judged import sampled
 from rightcall.run.judges import at_the_door
 from rightcall.run.opening import has_store, open_store
+from rightcall.run.subject import cache_key
 
 if TYPE_CHECKING:
-    from rightcall.run.attempt import Subject
     from rightcall.run.judged_setup import Setup
+    from rightcall.run.subject import Subject
 
 REPLY_TOKENS = 400
 """What a reply usually takes; an estimate."""

@@ -233,9 +233,7 @@ class Graded:
             yield line.rstrip(b"\n")
 
 
-def run(
-    plan: Plan, progress: Callable[[int], None] | None = None, recorder: GoldenRecorder | None = None
-) -> Graded:
+def run(plan: Plan, progress: Callable[[int], None] | None = None, recorder: GoldenRecorder | None = None) -> Graded:
     """Grade every trace of the plan's files. The result holds a temporary file: use it as a context manager.
 
     Args:
@@ -266,7 +264,7 @@ def _fill(graded: Graded, progress: Callable[[int], None], recorder: GoldenRecor
     seen: set[int] = set()
     for batch in _batches(plan, bench, graded, progress):
         if recorder is not None:
-            recorder.take(batch)
+            recorder.take(batch.lines, batch.bodies)
         _take(graded, batch, seen)
         if plan.limit is not None and graded.tally.n >= plan.limit:
             break
@@ -274,7 +272,7 @@ def _fill(graded: Graded, progress: Callable[[int], None], recorder: GoldenRecor
         missing = [case_id for case_id in plan.cases if case_id not in graded.tally.cases]
         left = bench.without_trace(missing)
         if recorder is not None:
-            recorder.take(left)
+            recorder.take(left.lines, left.bodies)
         _take(graded, left, seen)
     if not seen:
         if plan.only is not None:

@@ -16,7 +16,8 @@ from rightcall.run.record import sha256_of
 from rightcall.store.records import CaseRecord, ReviewRecord, RunEvent, TraceRecord, VerdictRecord
 
 if TYPE_CHECKING:
-    from rightcall.run.golden import Batch
+    from collections.abc import Sequence
+
     from rightcall.store.records import Record, RunStatus
     from rightcall.store.store import Store
 
@@ -39,15 +40,19 @@ class GoldenRecorder:
         self._units: Counter[str] = Counter()
         self._kept: set[str] = set()
 
-    def take(self, batch: Batch) -> None:
+    def take(self, lines: Sequence[bytes], kept: Sequence[tuple[bytes | None, bytes | None]]) -> None:
         """Write every result of a batch with its trace and case, in one transaction.
+
+        Args:
+            lines: the results as JSON, redacted.
+            kept: the redacted trace and case of each.
 
         Raises:
             StoreError: nothing of the batch was written.
         """
         records: list[Record] = []
         bodies: list[bytes] = []
-        for line, (trace, case) in zip(batch.lines, batch.bodies, strict=True):
+        for line, (trace, case) in zip(lines, kept, strict=True):
             self._one(line, trace, case, records, bodies)
         if records:
             self._store.write(records, bodies)
@@ -68,10 +73,20 @@ class GoldenRecorder:
         unit = name if self._units[name] == 1 else f"{name} ({self._units[name]})"
         records.append(
             VerdictRecord(
-                run_id=self.run.id, grader="golden", unit=unit, result=sha256_of(line), status=result.status,
-                reason=result.reason, verdict=result.verdict, score=result.metrics.overall, case_id=result.case_id,
-                trace_id=result.trace_id, trace=trace_sha, case=case_sha, decided_by="code",
-            )  # fmt: skip
+                run_id=self.run.id,
+                grader="golden",
+                unit=unit,
+                result=sha256_of(line),
+                status=result.status,
+                reason=result.reason,
+                verdict=result.verdict,
+                score=result.metrics.overall,
+                case_id=result.case_id,
+                trace_id=result.trace_id,
+                trace=trace_sha,
+                case=case_sha,
+                decided_by="code",
+            )
         )
         records += self._reviews(result, unit)
 

@@ -190,7 +190,7 @@ def _again(value: JsonValue, kind: type[_Kind]) -> _Kind:
         ConfigError: a pattern of the user's own hit a word of the format itself, such as `call` or `user`.
     """
     try:
-        return msgspec.json.decode(jsontext.encode(value), type=kind)
+        return msgspec.json.decode(jsontext.encode_in_order(value), type=kind)
     except msgspec.ValidationError as error:
         raise ConfigError(
             f"what is redacted can no longer be read: {error}", place=Place(path="redact.patterns"),

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rightcall.grade.opinion import Opinion
-    from rightcall.run.attempt import Outcome, Subject
+    from rightcall.run.attempt import Outcome
+    from rightcall.run.subject import Subject
     from rightcall.store.records import ReviewReason
     from rightcall.trace.sources.dialect import ReadingReport
 

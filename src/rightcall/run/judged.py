@@ -18,7 +18,6 @@ from typing import IO, TYPE_CHECKING, Any, Self
 import msgspec
 
 from rightcall.errors import ConfigError, NoDataError, RightcallError
-from rightcall.run.attempt import digest_of
 from rightcall.run.clock import now, today
 from rightcall.run.items import JudgedTally
 from rightcall.run.judging import Judging, Stop, Terms
@@ -30,10 +29,11 @@ from rightcall.trace import jsontext
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rightcall.run.attempt import Judge, Outcome
+    from rightcall.run.attempt import Outcome
     from rightcall.run.budget import Budget
     from rightcall.run.items import Aggregate, Concluded, Item, Work
     from rightcall.run.secrets import Cleaner
+    from rightcall.run.subject import Judge
     from rightcall.store.records import AttemptRecord, Record
     from rightcall.store.store import Store
 
@@ -315,7 +315,7 @@ class _Run:
                 revision=self._revision(item, run),
                 attempts=tuple(digest for outcome in outcomes for digest in outcome.attempts),
                 decided_by=done.decided_by,
-            )  # fmt: skip
+            )
         )
         records += [
             ReviewRecord(

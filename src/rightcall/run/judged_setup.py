@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,8 @@ class Setup:
     Attributes:
         skipped: why no judge is asked although one was wished for.
         keeps: whether there is a store to write to.
+        warn: what must be said about the judges, once the traces were seen.
+        close: lets go of open files.
     """
 
     work: Work
@@ -90,6 +93,7 @@ class Setup:
     keeps: bool = True
     inputs: list[Path] = field(default_factory=list)
     warn: Callable[[], list[str]] = list
+    close: Callable[[], None] = lambda: None
 
     @property
     def skipped(self) -> str | None:
@@ -102,13 +106,11 @@ class Setup:
         Raises:
             RightcallError: whatever stops the run; see `judge_all`.
         """
-        with without_secrets(self.cleaner.redactor):
+        with without_secrets(self.cleaner.redactor), ExitStack() as closing:
+            closing.callback(self.close)
             judges = at_the_door(self.panel, offline=self.offline, jobs=self.asking.terms.jobs)
-            if not self.keeps:
-                judged = judge_all(self.work, judges, self.asking, self.cleaner, None, progress)
-            else:
-                with open_store(self.loaded) as store:
-                    judged = judge_all(self.work, judges, self.asking, self.cleaner, store, progress)
+            store = closing.enter_context(open_store(self.loaded)) if self.keeps else None
+            judged = judge_all(self.work, judges, self.asking, self.cleaner, store, progress)
         judged.conflict_limit = self.loaded.settings.limits.conflicts
         return judged
 
@@ -125,21 +127,23 @@ def set_up_selection(loaded: Loaded, files: tuple[str, ...], flags: Flags) -> Se
     cleaner = _cleaner(loaded, panel)
     with without_secrets(cleaner.redactor):
         asking = _asking(loaded, panel, flags)
-        source, inputs, reports = _step_source(loaded, files, flags, with_history=bool(panel.specs))
+        source = _step_source(loaded, files, flags, with_history=bool(panel.specs))
         prompt = flags.prompt or loaded.settings.selection.prompt
         asked = _prompter(loaded, prompt, "selection", cleaner, panel, from_flag=flags.prompt is not None)
         tools = _suite_tools(loaded)
         rules = loaded.settings.policy if flags.policy is None else load_policy(flags.policy)
         work = SelectionWork(
-            steps=source, tools=tools, matrix=Matrix(rules, loaded.settings.aliases), cleaner=cleaner,
+            steps=source.steps, tools=tools, matrix=Matrix(rules, loaded.settings.aliases), cleaner=cleaner,
             aliases=loaded.settings.aliases, prompter=asked if panel.specs else None, quorum=_quorum(panel, flags),
             review_share=loaded.settings.review.random, new_share=loaded.settings.review.random_new_tools,
-            more_facts=_inputs_facts(inputs, loaded, rules, flags), reports=reports,
+            more_facts=_inputs_facts(source.inputs, loaded, rules, flags), reports=source.reports,
         )  # fmt: skip
         keeps = bool(panel.specs) or has_store(loaded) or flags.resume is not None
         if keeps:
             _note_new_tools(work, loaded, flags.resume)
-    return Setup(work, panel, asking, cleaner, loaded, flags.offline, keeps, inputs)
+    return Setup(
+        work, panel, asking, cleaner, loaded, flags.offline, keeps=keeps, inputs=source.inputs, close=source.close
+    )
 
 
 def set_up_rubric(loaded: Loaded, flags: Flags) -> Setup:
@@ -169,7 +173,16 @@ def set_up_rubric(loaded: Loaded, flags: Flags) -> Setup:
         asking = _asking(loaded, panel, flags)
     inputs = [*plan.traces, *_case_files(plan)]
     return Setup(
-        work, panel, asking, cleaner, loaded, flags.offline, True, inputs, lambda: relatives(panel, work.agents)
+        work,
+        panel,
+        asking,
+        cleaner,
+        loaded,
+        flags.offline,
+        keeps=True,
+        inputs=inputs,
+        warn=lambda: relatives(panel, work.agents),
+        close=plan.cases.close,
     )
 
 
@@ -208,7 +221,7 @@ def _quorum(panel: Panel, flags: Flags) -> int:
 
 def _prompter(loaded: Loaded, name: str, grader: str, cleaner: Cleaner, panel: Panel, *, from_flag: bool) -> Prompter:
     folder = Path() if from_flag else loaded.folder
-    return prompter(name, grader, cleaner.redactor.key, panel.specs.values(), folder)
+    return prompter(name, grader, cleaner, panel.specs.values(), folder)
 
 
 def _suite_tools(loaded: Loaded) -> Catalog | None:
@@ -234,16 +247,29 @@ def _inputs_facts(inputs: list[Path], loaded: Loaded, policy: Any, flags: Flags)
     }
 
 
-def _step_source(
-    loaded: Loaded, files: tuple[str, ...], flags: Flags, *, with_history: bool
-) -> tuple[Callable[[], Iterator[tuple[Step | NoStep, Place]]], list[Path], dict[str, Any]]:
-    """The steps, the files that they come from, and the reading reports, which are filled meanwhile."""
+@dataclass(frozen=True)
+class _Source:
+    """Where steps come from: the steps, the files, the reading reports (filled meanwhile), and what to close."""
+
+    steps: Callable[[], Iterator[tuple[Step | NoStep, Place]]]
+    inputs: list[Path]
+    reports: dict[str, Any]
+    close: Callable[[], None]
+
+
+def _step_source(loaded: Loaded, files: tuple[str, ...], flags: Flags, *, with_history: bool) -> _Source:
+    """The steps of a run. `with_history`: whether derived steps carry what the agent knew, which only a judge needs."""
     if names_of(loaded.settings.cases):
         plan = prepare(loaded, policy=flags.policy, only=flags.only, limit=flags.limit, strict=flags.strict)
         joining = Joining(plan)
-        return lambda: _derived(joining, plan.options, with_history=with_history), [*plan.traces, *_case_files(plan)], joining.reports
+        return _Source(
+            lambda: _derived(joining, plan.options, with_history=with_history),
+            [*plan.traces, *_case_files(plan)],
+            joining.reports,
+            plan.cases.close,
+        )
     paths = expand(files or names_of(loaded.settings.traces), Path() if files else loaded.folder, "step")
-    return lambda: _written(paths, flags), paths, {}
+    return _Source(lambda: _written(paths, flags), paths, {}, lambda: None)
 
 
 def _written(paths: list[Path], flags: Flags) -> Iterator[tuple[Step | NoStep, Place]]:
@@ -271,9 +297,7 @@ def _derived(joining: Joining, options: Options, *, with_history: bool) -> Itera
             yield NoStep(trace.id, case.id, why_not), place
             continue
         try:
-            steps = derive(
-                case, trace, golden, retries_are_free=options.retries_are_free, with_history=with_history
-            )
+            steps = derive(case, trace, golden, retries_are_free=options.retries_are_free, with_history=with_history)
         except TraceError:  # recorded bytes that no reader can hold
             yield NoStep(trace.id, case.id, "unreadable"), place
             continue

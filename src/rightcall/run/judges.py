@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rightcall.llm.choose import client_for, judges_for
 from rightcall.llm.door import Door
 from rightcall.llm.pace import Pace
-from rightcall.run.attempt import Judge
 from rightcall.run.secrets import Cleaner, known_secrets
+from rightcall.run.subject import Judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from rightcall.judge.contract import Malformed
-from rightcall.run.attempt import Outcome, attempt, cache_key, digest_of
+from rightcall.run.attempt import Outcome, attempt, digest_of
 from rightcall.run.record import BudgetSpent
+from rightcall.run.subject import cache_key
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 
-    from rightcall.run.attempt import Judge, Subject
     from rightcall.run.items import Item
     from rightcall.run.record import Recorder
+    from rightcall.run.subject import Judge, Subject
     from rightcall.store.records import AttemptRecord
 
 UNREACHABLE_IN_A_ROW = 20

@@ -8,8 +8,8 @@ from rightcall.case.lint import Lint, lint
 from rightcall.case.load import iter_cases, load_tools
 from rightcall.errors import CaseError, Place
 from rightcall.run.hiding import gives_away, without_secrets
-from rightcall.run.plan import expand
 from rightcall.run.opening import redactor_of
+from rightcall.run.plan import expand
 from rightcall.run.prepare import folder_of, names_of
 from rightcall.settings.load import load_policy, load_settings
 

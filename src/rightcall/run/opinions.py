@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from rightcall.judge.audit import Audit
     from rightcall.judge.contract import Suspicion
     from rightcall.judge.panel import Ballot
-    from rightcall.run.attempt import Outcome, Subject
+    from rightcall.run.attempt import Outcome
     from rightcall.run.secrets import Cleaner
+    from rightcall.run.subject import Subject
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from rightcall.judge.audit import Audit
 from rightcall.judge.panel import RUBRIC, SELECTION
 from rightcall.judge.probes import Pair, Probe, Reading, evaluate, probe_verdict, probes
 from rightcall.judge.views import call_ids, rubric_values, selection_values
-from rightcall.run.attempt import Subject
 from rightcall.run.catalogs import Catalogs
 from rightcall.run.items import Concluded, Item
 from rightcall.run.opinions import voices_of
 from rightcall.run.questions import Unasked
 from rightcall.run.selection import prompt_facts
+from rightcall.run.subject import Subject
 from rightcall.stats.intervals import clopper_pearson, wilson
 
 if TYPE_CHECKING:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rightcall.errors import ConfigError, Place
 from rightcall.judge.ask import MissingValue, ask, input_sha256
+from rightcall.judge.contract import Malformed, Problem
 from rightcall.judge.fences import nonce_of
 from rightcall.judge.fit import TooLong, fit
 from rightcall.judge.injection import suspicions
 from rightcall.judge.library import template
-from rightcall.judge.contract import Malformed, Problem
 from rightcall.judge.read import REPLY_SCHEMAS, read_reply
 from rightcall.llm.tokens import estimate_tokens
+from rightcall.trace.digest import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from rightcall.judge.contract import Question
     from rightcall.judge.template import Template
     from rightcall.judge.typed import Facts
     from rightcall.llm.spec import JudgeSpec
+    from rightcall.run.secrets import Cleaner
+
+MOST_CATALOGS = 64
+"""How many cleaned catalogs are kept."""
 
 SPARE = 64
 """Tokens that a chat format adds around two messages."""
@@ -55,23 +61,24 @@ class Prompter:
     Attributes:
         prompt: the template.
         reply_schema: its own, or the grader's.
-        key: the store's secret, from which the fences' words are made.
+        cleaner: takes secrets out of everything that is shown; its key makes the words of the fences.
         room: tokens for question and reply of the smallest judge; `None` where nobody said how many it can read.
         reply_room: tokens that the reply may take of it.
     """
 
     prompt: Template
     reply_schema: dict[str, Any]
-    key: bytes
+    cleaner: Cleaner
     room: int | None = None
     reply_room: int = 0
+    _catalogs: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def question(self, values: Mapping[str, Any]) -> tuple[Question | Unasked, Mapping[str, Any]]:
         """The question about some values, and the values that it shows.
 
         Values that do not fit are reduced as `judge.fit` documents, and what was left out stands in the question.
         """
-        used = {name: values.get(name) for name in self.prompt.names}
+        used = {name: self._clean(name, values.get(name)) for name in self.prompt.names}
         try:
             shown, left_out = self._fitting(used)
             identity = input_sha256(self.prompt, shown, reply_schema=self.reply_schema, left_out=left_out)
@@ -81,10 +88,21 @@ class Prompter:
             return Unasked("too_long", error.message), used
         seen = suspicions(shown)
         question = ask(
-            self.prompt, shown, nonce=nonce_of(self.key, identity), reply_schema=self.reply_schema,
+            self.prompt, shown, nonce=nonce_of(self.cleaner.redactor.key, identity), reply_schema=self.reply_schema,
             suspicions=seen, left_out=left_out,
         )  # fmt: skip
         return question, shown
+
+    def _clean(self, name: str, value: Any) -> Any:
+        """A value without secrets; a catalog, which is the same for many cases, is cleaned once."""
+        if name != "AVAILABLE_TOOLS" or value is None:
+            return self.cleaner.value(value)
+        identity = digest(value)
+        if identity not in self._catalogs:
+            if len(self._catalogs) >= MOST_CATALOGS:
+                self._catalogs.clear()
+            self._catalogs[identity] = self.cleaner.value(value)
+        return self._catalogs[identity]
 
     def reader(self, facts: Facts | None = None) -> Callable[[str, str | None], Readable | Malformed]:
         """How replies to this prompt are read: by its own schema, if it has one, and always by the grader's reader.
@@ -110,13 +128,15 @@ class Prompter:
         return fit(used, self.room - self.reply_room - constant, estimate_tokens)
 
 
-def prompter(name: str, grader: str, key: bytes, specs: Iterable[JudgeSpec], folder: Any = None) -> Prompter:
+def prompter(
+    name: str, grader: str, cleaner: Cleaner, specs: Iterable[JudgeSpec], folder: Path | None = None
+) -> Prompter:
     """Load a prompt for a grader and its judges.
 
     Args:
         name: the id of a shipped prompt, or a file.
         grader: the grader that asks; the prompt of another grader is refused, one of the user's own is not.
-        key: the store's secret.
+        cleaner: takes secrets out of what is shown.
         specs: the judges; the smallest context counts.
         folder: what a relative path belongs to.
 
@@ -129,29 +149,7 @@ def prompter(name: str, grader: str, key: bytes, specs: Iterable[JudgeSpec], fol
             f"prompt `{made.id}` is a prompt of `{made.grader}`, not of `{grader}`", place=Place(made.file),
             hint=f"name one whose front matter says `grader: {grader}`",
         )  # fmt: skip
-    if made.reply_schema is not None:
-        _refuse_narrow(made, grader)
     specs = list(specs)
     rooms = [(spec.context_tokens, spec.max_tokens) for spec in specs if spec.context_tokens is not None]
     room, reply_room = min(rooms, key=lambda pair: pair[0] - pair[1]) if rooms else (None, 0)
-    return Prompter(made, made.reply_schema or REPLY_SCHEMAS[grader], key, room, reply_room)
-
-
-def _refuse_narrow(made: Template, grader: str) -> None:
-    """A prompt's own schema must let the judge say all that its grader reads.
-
-    Raises:
-        ConfigError: naming what is missing.
-    """
-    known = (made.reply_schema or {}).get("properties", {})
-    needed = [name for name in REPLY_SCHEMAS[grader]["required"] if name not in _OPTIONAL and name not in known]
-    lacking = [name for name in needed if _OTHER_NAMES.get(name) not in known]
-    if lacking:
-        raise ConfigError(
-            f"the reply schema of prompt `{made.id}` lacks {', '.join(lacking)}, which `{grader}` reads",
-            place=Place(made.file), hint="add them to its `properties`",
-        )  # fmt: skip
-
-
-_OPTIONAL = {"secondary_categories", "label_challenged", "label_challenge_reason", "tool_call_evaluations"}
-_OTHER_NAMES = {"grade": "pass", "misuse_severity": "misuse_severity_classification"}
+    return Prompter(made, made.reply_schema or REPLY_SCHEMAS[grader], cleaner, room, reply_room)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rightcall.judge.contract import Problem
     from rightcall.llm.client import Exchange, Request
     from rightcall.llm.spec import JudgeSpec
-    from rightcall.run.attempt import Judge, Subject
     from rightcall.run.secrets import Cleaner
+    from rightcall.run.subject import Judge, Subject
     from rightcall.store.store import Store
     from rightcall.store.writer import Writer
 
@@ -126,7 +126,7 @@ class Recorder:
         price, currency = cost(judge.spec, judge.spec.model, tokens, request.max_tokens // 4)
         if price is None or currency != self.budget.currency:
             raise ConfigError(
-                f"what `{judge.spec.model}` costs in {self.budget.currency} is not known, so its calls cannot be limited",
+                f"what `{judge.spec.model}` costs in {self.budget.currency} is not known: no limit can hold",
                 place=Place("--budget"), hint=f"set `price` in [judges.{judge.name}], or limit calls or tokens",
             )  # fmt: skip
         return price

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rightcall.case.record import record, to_json, to_toml
 from rightcall.errors import ConfigError, Place
 from rightcall.run.hiding import hidden_trace
-from rightcall.run.plan import expand
 from rightcall.run.opening import redactor_of
+from rightcall.run.plan import expand
 from rightcall.run.prepare import folder_of, names_of
 from rightcall.settings.load import load_settings
 from rightcall.trace.sources.reading import items, open_traces

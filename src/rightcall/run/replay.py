@@ -11,17 +11,17 @@ from rightcall.errors import ConfigError, ProviderError
 from rightcall.judge.contract import Malformed, Question
 from rightcall.judge.read import REPLY_SCHEMAS, read_reply
 from rightcall.llm.client import Request
-from rightcall.run.attempt import Subject
 from rightcall.run.finding import whole_attempt
 from rightcall.run.judges import at_the_door, cleaner_of, panel_of
 from rightcall.run.opening import open_store, redactor_of
 from rightcall.run.record import Recorder
+from rightcall.run.subject import Subject
 from rightcall.store.writer import Writer
 
 if TYPE_CHECKING:
     from rightcall.llm.client import Exchange
-    from rightcall.run.attempt import Judge
     from rightcall.run.finding import WholeAttempt
+    from rightcall.run.subject import Judge
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
 

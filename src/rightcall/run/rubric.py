@@ -1,4 +1,4 @@
-"""`rubric` over files: whole traces, with their golden and policy if there is a case, judged and cross-checked by code."""
+"""`rubric` over files: whole traces, with golden and policy if there is a case, judged and cross-checked by code."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rightcall.judge.audit import audit_rubric
 from rightcall.judge.facts import RubricFacts, facts_of
 from rightcall.judge.panel import RUBRIC
 from rightcall.judge.views import call_ids, rubric_values
-from rightcall.run.attempt import Subject
 from rightcall.run.hiding import hidden, hidden_case, hidden_trace
 from rightcall.run.items import Concluded, Item, ToReview
 from rightcall.run.judged import is_drawn
 from rightcall.run.opinions import Voices, common_reviews, seen_in, suspected, voices_of
 from rightcall.run.questions import Unasked
 from rightcall.run.selection import prompt_facts
+from rightcall.run.subject import Subject
 from rightcall.stats.ordinal import level_counts, mean_score
 from rightcall.trace import jsontext
 

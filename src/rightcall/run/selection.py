@@ -14,11 +14,11 @@ from rightcall.grade.selection import SelectionResult, catalog_of, select
 from rightcall.judge.audit import audit_selection
 from rightcall.judge.panel import SELECTION
 from rightcall.judge.views import selection_values
-from rightcall.run.attempt import Subject
 from rightcall.run.items import Concluded, Item, ToReview
 from rightcall.run.judged import is_drawn
 from rightcall.run.opinions import Voices, common_reviews, seen_in, suspected, voices_of
 from rightcall.run.questions import Unasked
+from rightcall.run.subject import Subject
 from rightcall.stats.classification import Choice, classify
 from rightcall.trace import jsontext
 
@@ -162,13 +162,13 @@ class SelectionWork:
         ids = {"case_id": shown.case_id or shown.id, "trace_id": shown.trace_id, "step_id": shown.id}
         subject, unasked = None, None
         if self.prompter is not None and code.status == "EVALUATED":
-            subject, unasked = self._subject(shown, code, ids)
+            subject, unasked = self._subject(shown, ids)
         return Item(
             unit=shown.id, subject=subject, case=_encode(shown), trace=None,
             conclude=lambda outcomes: self._conclude(shown, code, subject, unasked, outcomes), **ids,
         )  # fmt: skip
 
-    def _subject(self, step: Step, code: SelectionResult, ids: dict[str, Any]) -> tuple[Subject | None, Unasked | None]:
+    def _subject(self, step: Step, ids: dict[str, Any]) -> tuple[Subject | None, Unasked | None]:
         assert self.prompter is not None  # noqa: S101 - only asked where there is one
         own = catalog_of(step)
         question, values = self.prompter.question(selection_values(step, own if own is not None else self.tools))
@@ -259,7 +259,7 @@ def _hidden(step: Step, cleaner: Cleaner) -> Step:
 
     try:
         value = cleaner.value(jsontext.decode(jsontext.encode(step)))
-        return msgspec.json.decode(jsontext.encode(value), type=Kind)
+        return msgspec.json.decode(jsontext.encode_in_order(value), type=Kind)
     except msgspec.ValidationError as error:
         raise ConfigError(
             f"what is redacted can no longer be read: {error}", place=Place(path="redact.patterns"),

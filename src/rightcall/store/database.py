@@ -52,7 +52,7 @@ class Database:
         self.timeout = timeout
         self.patience = 0.0
         self._engine = engine
-        self._secret = engine.url.password
+        self._secret = engine.url.password or str(engine.url.query.get("password", ""))
         self._reader = engine if self.is_sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def read(self, work: Callable[[Connection], T]) -> T:
@@ -123,10 +123,14 @@ def connect(url_or_path: str | Path, *, create: bool, timeout: float) -> Databas
         return _sqlite(Path(url_or_path), create=create, timeout=timeout)
     try:
         url = make_url(url_or_path)
+        if "@" in (url.host or ""):
+            raise ValueError("the end of a password")
     except (ArgumentError, ValueError):
         # What cannot be read is not repeated: it may hold a password.
         raise StoreError(
-            "the store's URL cannot be read", code="STORE_INVALID", hint="write postgresql://user@host:5432/database"
+            "the store's URL cannot be read",
+            code="STORE_INVALID",
+            hint="write postgresql://USER:PASSWORD@HOST:5432/DATABASE, with %40 for an @ in a password",
         ) from None
     backend = url.drivername.partition("+")[0]
     if backend == "sqlite":

@@ -32,7 +32,7 @@ ReviewReason = Literal[
 
 
 class RunRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="run"):
-    """The start of a run. `id` is a day and a number (`20261129-1`); `facts` say what is judged, how, by which judges."""
+    """The start of a run. `id` is a day and a number (`20261129-1`); `facts`: what is judged, how, by which judges."""
 
     id: str
     grader: str

@@ -178,9 +178,7 @@ class _Check:
             return ()
         self._records[entry.kind] += 1
         if row.seq != entry.seq:
-            self._fault(
-                entry.seq, f"its {entry.kind} record belongs to entry {row.seq}: one was moved or added"
-            )
+            self._fault(entry.seq, f"its {entry.kind} record belongs to entry {row.seq}: one was moved or added")
         try:
             plain = plain_bytes(row.codec, row.data)
             record: Record = unpack(TYPES[entry.kind], "plain", plain)

@@ -26,6 +26,7 @@ JsonValue = Any
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder(order="deterministic").encode
+_encode_in_order = msgspec.json.Encoder().encode
 
 
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -106,6 +107,11 @@ def _reason(data: bytes, offset: int, text: str) -> str:
 def encode(value: JsonValue) -> bytes:
     """Encode a value as compact JSON with sorted keys; integers of any size keep every digit."""
     return _encode(value)
+
+
+def encode_in_order(value: JsonValue) -> bytes:
+    """The same with keys in the order in which they stand: the first key of an object says whether it is a matcher."""
+    return _encode_in_order(value)
 
 
 def same(left: JsonValue, right: JsonValue) -> bool:
