@@ -210,10 +210,15 @@ def test_a_full_disk_leaves_what_was_there_and_nothing_half_written(sqlite_store
     pages = sqlite_store.database.read(lambda it: it.exec_driver_sql("PRAGMA max_page_count = 60").scalar())
     assert pages == 60
     written = 0
-    with pytest.raises(StoreError, match="there is no room left for the store; nothing of this was written") as caught:
+
+    def fill():
+        nonlocal written
         for number in range(1000):
             sqlite_store.write([attempt(number), attempt(10_000 + number)], [os.urandom(3000)])
             written += 2
+
+    with pytest.raises(StoreError, match="there is no room left for the store; nothing of this was written") as caught:
+        fill()
     assert caught.value.code == "STORE_FULL"
     assert sqlite_store.counts()["attempt"] == written > 0
     assert verify(sqlite_store).intact
@@ -277,7 +282,7 @@ def test_a_damaged_file_is_one_clear_error(tmp_path):
     data[4096 * 3 :] = os.urandom(len(data) - 4096 * 3)
     file.write_bytes(data)
     with (
-        pytest.raises(StoreError, match="the store is damaged: .*restore it from a backup") as caught,
+        pytest.raises(StoreError, match=r"the store is damaged: .*restore it from a backup") as caught,
         Store.open(file) as store,
     ):
         verify(store)
@@ -337,7 +342,7 @@ def test_a_server_that_stays_away_is_one_clear_error_and_is_found_again_later(ow
         own_server.kill()
         for work in (lambda: store.write([verdict(2)]), lambda: list(store.verdicts("20261129-1"))):
             with pytest.raises(
-                StoreError, match="the database server cannot be reached: .*check that it runs"
+                StoreError, match=r"the database server cannot be reached: .*check that it runs"
             ) as caught:
                 work()
             assert caught.value.code == "STORE_UNREACHABLE"

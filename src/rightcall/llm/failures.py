@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 TIMED_OUT = "JUDGE_TIMEOUT"
 _REFUSED = "JUDGE_UNREACHABLE"
 _QUOTA = re.compile(r"insufficient_quota|billing|insufficient[ _]balance|insufficient[ _]credit|quota_exceeded")
+_CONTEXT = re.compile(
+    r"context_length_exceeded|exceed_context_size|maximum context length|prompt is too long"
+    r"|(exceeds?|beyond|larger than)[^.]{0,60}context"
+)
+"""How servers say that a question has more tokens than the model can read."""
 _ASK_AGAIN = (408, 409, 425)
 _NOT_IMPLEMENTED = 501
 
@@ -65,6 +70,9 @@ def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], body: b
         return RateLimited(full, http_status=status, retry_after=wait)
     if status in _ASK_AGAIN or (status >= 500 and status != _NOT_IMPLEMENTED):
         return Unavailable(full, http_status=status, retry_after=wait)
+    if _CONTEXT.search(f"{said.code} {said.message}".lower()):
+        hint = "use a judge with a larger context, or say its size in `context_tokens` so that the view is reduced"
+        return Rejected(full, code="TOO_LONG", http_status=status, hint=hint)
     return Rejected(full, code=_REFUSED, http_status=status, parameter=said.parameter, hint=_hint(status))
 
 

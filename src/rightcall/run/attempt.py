@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from rightcall.run.subject import Judge, Subject
     from rightcall.store.records import AttemptRecord
 
+_REASONS = {"TOO_LONG": "too_long", "JUDGE_NOT_RECORDED": "not_recorded"}
+"""Codes of endpoints that are a case's own reason."""
+
 WRONG_MODEL_TRIES = 3
 """How often an answer of another model is asked for again before the judge counts as unreachable."""
 
@@ -132,7 +135,7 @@ class _Asking:
             try:
                 answer = await self._ask(request)
             except ProviderError as error:
-                return self._failed(error.code, error.message)
+                return self._failed(_REASONS.get(error.code, error.code), error.message)
             if self.judge.is_it(answer.model):
                 break
             self.judge.others[str(answer.model)] = self.judge.others.get(str(answer.model), 0) + 1

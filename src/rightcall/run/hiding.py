@@ -16,7 +16,7 @@ from rightcall.trace import jsontext
 from rightcall.trace.model import Trace, to_builtins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from rightcall.grade.verdict import Finding, GoldenResult
     from rightcall.trace.jsontext import JsonValue
@@ -171,7 +171,7 @@ def hidden_trace(trace: Trace, hide: Redactor) -> Trace:
     Raises:
         ConfigError: see `_again`.
     """
-    return _again(hide.value(to_builtins(trace)), Trace)
+    return _again(hide.value(to_builtins(trace)), Trace, jsontext.encode)
 
 
 def hidden_case(case: Case, hide: Redactor) -> Case:
@@ -180,17 +180,17 @@ def hidden_case(case: Case, hide: Redactor) -> Case:
     Raises:
         ConfigError: see `_again`.
     """
-    return _again(hide.value(jsontext.decode(jsontext.encode(case))), Case)
+    return _again(hide.value(jsontext.decode(jsontext.encode(case))), Case, jsontext.encode_in_order)
 
 
-def _again(value: JsonValue, kind: type[_Kind]) -> _Kind:
+def _again(value: JsonValue, kind: type[_Kind], encode: Callable[[JsonValue], bytes]) -> _Kind:
     """A redacted record as what it was.
 
     Raises:
         ConfigError: a pattern of the user's own hit a word of the format itself, such as `call` or `user`.
     """
     try:
-        return msgspec.json.decode(jsontext.encode_in_order(value), type=kind)
+        return msgspec.json.decode(encode(value), type=kind)
     except msgspec.ValidationError as error:
         raise ConfigError(
             f"what is redacted can no longer be read: {error}", place=Place(path="redact.patterns"),

@@ -10,11 +10,13 @@ from rightcall.llm.choose import client_for, judges_for
 from rightcall.llm.door import Door
 from rightcall.llm.pace import Pace
 from rightcall.run.secrets import Cleaner, known_secrets
+from rightcall.run.record import endpoint_of
 from rightcall.run.subject import Judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rightcall.llm.client import Client
     from rightcall.llm.spec import JudgeSpec
     from rightcall.settings.load import Loaded
     from rightcall.trace.redact import Redactor
@@ -56,18 +58,20 @@ def at_the_door(panel: Panel, *, offline: bool = False, jobs: int | None = None)
         ConfigError, ProviderError: a judge that cannot be used: a missing extra, program, file or credential.
     """
     judges = []
+    paces: dict[tuple[str, str], Pace] = {}
     for name, spec in panel.specs.items():
         away = offline and spec.provider not in OFFLINE
         most = min(spec.max_concurrency, jobs) if jobs else spec.max_concurrency
-        judges.append(Judge(name, spec, _door(spec, most, away=away), offline=away))
+        # What an endpoint bears, it bears from all judges that stand before it together.
+        pace = paces.setdefault((spec.provider, spec.base_url or endpoint_of(spec)), Pace(most=most))
+        judges.append(Judge(name, spec, Door(_client(spec, away=away), spec, pace=pace), offline=away))
     return judges
 
 
-def _door(spec: JudgeSpec, most: int, *, away: bool) -> Door:
+def _client(spec: JudgeSpec, *, away: bool) -> Client:
     from rightcall.llm.scripted import ScriptedModel
 
-    client = ScriptedModel([]) if away else client_for(spec, os.environ)
-    return Door(client, spec, pace=Pace(most=most))
+    return ScriptedModel([]) if away else client_for(spec, os.environ)
 
 
 def cleaner_of(redactor: Redactor, panel: Panel) -> Cleaner:

@@ -121,17 +121,7 @@ def connect(url_or_path: str | Path, *, create: bool, timeout: float) -> Databas
     """
     if isinstance(url_or_path, Path) or "://" not in url_or_path:
         return _sqlite(Path(url_or_path), create=create, timeout=timeout)
-    try:
-        url = make_url(url_or_path)
-        if "@" in (url.host or ""):
-            raise ValueError("the end of a password")
-    except (ArgumentError, ValueError):
-        # What cannot be read is not repeated: it may hold a password.
-        raise StoreError(
-            "the store's URL cannot be read",
-            code="STORE_INVALID",
-            hint="write postgresql://USER:PASSWORD@HOST:5432/DATABASE, with %40 for an @ in a password",
-        ) from None
+    url = _url(url_or_path)
     backend = url.drivername.partition("+")[0]
     if backend == "sqlite":
         return _sqlite(Path(url.database or ":memory:"), create=create, timeout=timeout)
@@ -141,6 +131,21 @@ def connect(url_or_path: str | Path, *, create: bool, timeout: float) -> Databas
         f"a store cannot be in `{backend}`", code="STORE_INVALID",
         hint="name a file (SQLite), or a URL that begins with postgresql://",
     )  # fmt: skip
+
+
+def _url(given: str) -> URL:
+    try:
+        url = make_url(given)
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None or "@" in (url.host or ""):
+        # What cannot be read is not repeated: it may hold a password, or the end of one.
+        raise StoreError(
+            "the store's URL cannot be read",
+            code="STORE_INVALID",
+            hint="write postgresql://USER:PASSWORD@HOST:5432/DATABASE, with %40 for an @ in a password",
+        )
+    return url
 
 
 # ---- SQLite ----
