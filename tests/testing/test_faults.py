@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -117,3 +118,10 @@ def test_shares_are_spread_evenly():
     shares = [share(0, "case", number) for number in range(4000)]
     assert all(0 <= one < 1 for one in shares)
     assert all(850 < sum(low <= one < low + 0.25 for one in shares) < 1150 for low in (0, 0.25, 0.5, 0.75))
+
+
+def test_every_kind_has_its_row_on_the_page():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "testing.md").read_text("utf-8").splitlines()
+    for fault in FAULTS.values():
+        ends = f"`{fault.code}`" if fault.code else "an answer"
+        assert f"| `{fault.kind}` | {fault.nature} | {fault.happens} | {ends} |" in page

@@ -21,7 +21,8 @@ _Listed = Parameter(negative="", show_default=False)
 
 
 def probe(
-    name: Annotated[str, Parameter(name="judge", help="Whom to probe: a name of [judges.NAME], or PROVIDER:MODEL.")],
+    name: Annotated[str, Parameter(help="Whom to probe: a name of [judges.NAME], or PROVIDER:MODEL.")],
+    /,
     *,
     graders: Annotated[
         tuple[str, ...], Parameter(name="--grader", help="selection or rubric; both by default.", negative="")

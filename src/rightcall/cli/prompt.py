@@ -97,8 +97,10 @@ def render(
         sys.stdout.write(encode(question).decode() + "\n")
     else:
         print(f"=== system ===\n{question.system}\n=== user ===\n{question.user}")
+    from rightcall.judge.contract import INJECTION
+
     for suspicion in question.suspicions:
-        print(f"INJECTION_SUSPECTED: {suspicion.kind} at {suspicion.path}", file=sys.stderr)
+        print(f"{INJECTION}: {suspicion.kind} at {suspicion.path}", file=sys.stderr)
     return 0
 
 

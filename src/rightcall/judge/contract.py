@@ -30,6 +30,10 @@ TransportCode = Literal["JUDGE_AUTH", "JUDGE_UNREACHABLE", "JUDGE_RATE_LIMITED",
 """Why there is no reply at all (SPEC §7)."""
 
 
+INJECTION = "INJECTION_SUSPECTED"
+"""The code under which text that addresses the judge is shown and recorded."""
+
+
 class Problem(Struct, frozen=True, gc=False):
     """One thing wrong with a reply. `path` is the key or the place in the text (`object at 9`), `message` says what."""
 

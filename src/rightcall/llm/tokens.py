@@ -17,6 +17,7 @@ import re
 import unicodedata
 
 _WORD = re.compile(r"\w+(?:['’](?:s|t|re|ve|m|ll|d)\b)?", re.IGNORECASE)
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _CUT_BELOW = 0.9
 _TOKENS_PER_WORD = 1.3
 _BYTES_PER_TOKEN = 4
@@ -30,8 +31,13 @@ def counted(value: object) -> int | None:
 def fewest_tokens(text: str) -> int:
     """How many tokens the text has at the least, whatever the usual tokenizer: its words (see the module's text)."""
     if not text.isascii():
-        text = "".join(letter for letter in text if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf"))
+        text = _FOREIGN.sub(_without_marks, text)
     return sum(1 for _ in _WORD.finditer(text))
+
+
+def _without_marks(found: re.Match[str]) -> str:
+    """Letters without combining marks and invisible joiners."""
+    return "".join(letter for letter in found[0] if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf"))
 
 
 def estimate_tokens(text: str) -> int:

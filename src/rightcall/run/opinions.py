@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rightcall.grade.opinion import Opinion
+from rightcall.judge.contract import INJECTION
 from rightcall.judge.panel import Vote, panel
 from rightcall.run.items import ToReview
 
@@ -121,4 +122,4 @@ def seen_in(subject: Subject | None, outcomes: Sequence[Outcome]) -> list[Suspic
 
 def suspected(suspicion: Suspicion) -> str:
     """A suspicion in words: `INJECTION_SUSPECTED`, what kind, where, what it says."""
-    return f"INJECTION_SUSPECTED {suspicion.kind} at {suspicion.path}: {suspicion.excerpt}"
+    return f"{INJECTION} {suspicion.kind} at {suspicion.path}: {suspicion.excerpt}"

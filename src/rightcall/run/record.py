@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
 from rightcall.errors import ConfigError, Place, RunError
-from rightcall.judge.contract import ReplyCode
+from rightcall.judge.contract import INJECTION, ReplyCode
 from rightcall.llm.prices import cost
 from rightcall.llm.tokens import estimate_tokens, fewest_tokens
 from rightcall.run.budget import Budget
@@ -203,7 +203,7 @@ def _notes(subject: Subject, exchange: Exchange, request: Request) -> tuple[str,
     notes = [f"the view was reduced: {what}" for what in subject.question.left_out]
     if subject.question.suspicions:
         places = ", ".join(suspicion.path for suspicion in subject.question.suspicions[:3])
-        notes.append(f"INJECTION_SUSPECTED at {places}")
+        notes.append(f"{INJECTION} at {places}")
     answer = exchange.answer
     if answer is not None and request.temperature is not None and answer.sent and "temperature" not in answer.sent:
         notes.append(f"not produced at temperature {request.temperature:g}: the model refuses the parameter")

@@ -189,7 +189,7 @@ class _Check:
             self._fault(entry.seq, f"its {entry.kind} record was changed: its digest is another")
         self._check_columns(entry, row, record)
         if isinstance(record, AttemptRecord):
-            self._prompts.add(record.prompt_sha256)
+            self._prompts |= {record.prompt_sha256} - {""}
             self._judges.add(record.judge)
         return bodies_named(record)
 

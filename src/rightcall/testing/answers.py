@@ -62,7 +62,8 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 Answerer = Callable[[Asked], str]
-"""Gives the text of the reply. A `ConfigError` that it raises is sent as status 422 with its message."""
+"""Gives the text of the reply. A `ConfigError` that it raises is sent as status 422 with its message; any other is a
+fault of the answerer, logged by aiohttp and sent as 500."""
 
 
 @lru_cache(maxsize=256)

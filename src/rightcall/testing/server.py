@@ -213,6 +213,8 @@ class FaultyServer:
                 await self._ended.wait()
         except ConfigError as wrong:
             ready.set_exception(wrong)
+        finally:
+            ready.cancel()  # does nothing once it is set; else nobody waits for a thread that is dead
 
     def _wake(self) -> None:
         """Let waiting calls look again; also from another thread."""
