@@ -36,7 +36,7 @@ demo: $(BASE) $(PROJECT)
 
 test: check $(MODEL)
 	@echo "test: pytest"
-	@$(BIN)/pytest -n 2 $(PYTEST_ARGS)
+	@$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
 check: $(DEV) $(PROJECT)
 	@echo "check: ruff"

@@ -67,18 +67,18 @@ def write_steps(path: Path, count: int) -> None:
 
     def tool(name: str) -> dict[str, Any]:
         properties = {
-            field: {"type": "string", "description": f"{words(6)}."} for field in ("order_id", "reason", "note")
+            field: {"type": "string", "description": f"{words(5)}."} for field in ("order_id", "reason", "note")
         }
         parameters = {"type": "object", "properties": properties, "required": ["order_id"]}
-        return {"name": name, "description": f"{words(14)}.", "parameters": parameters}
+        return {"name": name, "description": f"{words(10)}.", "parameters": parameters}
 
     verbs = ("cancel", "find", "refund", "return", "track", "update")
     tools = [tool(f"{verb}_{what}") for verb in verbs for what in ("order", "parcel")]
     with path.open("w", encoding="utf-8") as stream:
         for number in range(count):
-            history = [{"role": ("user", "assistant")[turn % 2], "text": f"{words(24)}."} for turn in range(6)]
+            history = [{"role": ("user", "assistant")[turn % 2], "text": f"{words(16)}."} for turn in range(6)]
             step = {
-                "id": f"case-{number:06d}", "request": f"{words(40)}, order {draw.randrange(10**6)}?",
+                "id": f"case-{number:06d}", "request": f"{words(30)}, order {draw.randrange(10**6)}?",
                 "context": {"history": history, "state": {"customer": draw.randrange(10**6), "open_orders": number}},
                 "tools": tools, "selected": "refund_order", "expected": "refund_order",
             }  # fmt: skip

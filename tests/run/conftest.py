@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# The tests are no package, so a module that they share is found by its folder.
+sys.path.insert(0, str(Path(__file__).parent))
 
 from rightcall.run.golden import Graded, run
 from rightcall.run.plan import Plan

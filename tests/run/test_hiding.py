@@ -14,7 +14,7 @@ from rightcall.api import Case, Policy, Trace, call, grade
 from rightcall.case.case import Expect, GoldenCall
 from rightcall.errors import CaseError, ConfigError, Place, RunError, TraceError
 from rightcall.grade.verdict import GoldenResult
-from rightcall.run.hiding import hidden, hidden_error, hidden_raw, without_secrets
+from rightcall.run.hiding import hidden, hidden_case, hidden_error, hidden_raw, without_secrets
 from rightcall.trace.model import Tool
 from rightcall.trace.redact import Redactor
 
@@ -154,6 +154,17 @@ def test_a_veto_is_hidden_like_its_finding():
     assert "amy@" not in text_of(result)
     breach = next(finding for finding in result.findings if finding.kind == "policy_violation")
     assert breach.message == f"{result.vetoes[0].rule}: {result.vetoes[0].message}"
+
+
+def test_a_redacted_case_still_has_its_matchers():
+    """A matcher is known by its first key, so redaction must not sort keys (it did, and right traces failed)."""
+    expected = {"to": {"similar": "123 Maple St", "as": "address"}, "amount": {"approx": 10, "abs_tol": 1}}
+    golden = GoldenCall(tool="send", arguments_json=msgspec.Raw(msgspec.json.encode(expected)))
+    case = Case(id="c", expect=Expect(calls=(golden,)))
+    made = call("send", {"to": "123 Maple Street", "amount": 10.5})
+    kept = hidden_case(case, Redactor(key=b"k"))
+    assert list(kept.expect.calls[0].arguments["to"]) == ["similar", "as"]
+    assert grade(kept, Trace(id="t", events=(made,))).verdict == "PASS"
 
 
 def test_a_result_without_secrets_is_the_same():

@@ -81,8 +81,19 @@ def loaded_with(config: Path | None, flags: dict[str, Any]) -> Loaded:
 
 
 def flags_of(judge: JudgeFlags, output: OutputFlags, policy: Path | None, only: str | None) -> Flags:
-    """The command line as the run takes it."""
+    """The command line as the run takes it.
+
+    Raises:
+        ConfigError: a limit below 1, or a file that cannot be written; before anything is read or kept.
+    """
+    from rightcall.errors import ConfigError, Place
+    from rightcall.report.judged_files import writer_for
     from rightcall.run.judged_setup import Flags
+
+    if output.limit is not None and output.limit < 1:
+        raise ConfigError("must be at least 1", place=Place("--limit"))
+    for path in output.out:
+        writer_for(path)
 
     return Flags(
         judge=judge.judge, probe_local=judge.probe_local, prompt=judge.prompt, replicates=judge.replicates,
@@ -99,11 +110,11 @@ def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
     from rightcall.report.write import whole_file
 
     for path in output.out:
-        writer_for(path)
         _spare_input(path, setup)
     if judge.dry_run:
         return _dry_run(setup, json=output.json)
     if not _may_begin(setup, judge, output):
+        print("nobody was asked · exit 0", file=sys.stderr)
         return 0
     with _progress(quiet=output.quiet or output.json) as advance:
         judged = setup.run(advance)
@@ -138,15 +149,26 @@ def _dry_run(setup: Setup, *, json: bool) -> int:
 
 
 def _may_begin(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> bool:
-    """Say what will be asked, and on a terminal ask whether it may be."""
-    if not setup.panel.specs or judge.yes or output.quiet or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    """Say what will be asked, and on a terminal ask whether it may be; what costs nothing needs no question."""
+    from rightcall.run.judges import OFFLINE
+
+    is_seen = sys.stdin.isatty() and sys.stderr.isatty()
+    asked = [spec for spec in setup.panel.specs.values() if spec.provider not in OFFLINE]
+    if not asked or setup.offline or judge.yes or output.quiet or not is_seen:
         return True
+    from rightcall.report.judged import named
+    from rightcall.report.plain import visible
     from rightcall.run.forecast import forecast
 
-    for line in forecast(setup).lines():
-        print(line, file=sys.stderr)
+    seen = forecast(setup)
+    if not seen.calls:
+        return True
+    who = ", ".join(named(name, spec.model or spec.provider) for name, spec in setup.panel.specs.items())
+    for line in (f"judge {who}", *seen.lines()):
+        print(visible(line), file=sys.stderr)
     print("continue? [Y/n] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("", "y", "yes")
+    answer = sys.stdin.readline()
+    return answer.strip().lower() in ("", "y", "yes") and answer != ""  # the end of the input is no answer
 
 
 @contextmanager
@@ -165,8 +187,8 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
 
 def _show(judged: Judged, setup: Setup, output: OutputFlags) -> None:
-    for line in [*([f"no judge was asked: {setup.skipped}"] if setup.skipped else []), *setup.warn()]:
-        print(line, file=sys.stderr)
+    if setup.skipped:
+        print(f"no judge was asked: {why_skipped(setup)}", file=sys.stderr)
     if output.json:
         from rightcall.report.judged_files import write_json
 
@@ -180,16 +202,25 @@ def _show(judged: Judged, setup: Setup, output: OutputFlags) -> None:
         print_judged(screen(no_color=output.no_color), judged)
 
 
+def why_skipped(setup: Setup) -> str:
+    """Why nobody is asked although a judge was wished for."""
+    return (setup.skipped or "--judge none").removeprefix("judged graders were skipped: ")
+
+
 def leave(judged: Judged, setup: Setup, *, exit_zero: bool) -> int:
-    """The exit code, with every cause on stderr."""
-    from rightcall.cli.exits import worst
+    """The exit code, with every cause on stderr, the one that wins first.
+
+    `--exit-zero` is about what was found, not about a run that broke or was interrupted.
+    """
+    from rightcall.cli.exits import RANK, worst
 
     causes = [*_failures(judged), *_broken(judged), *_uncertain(judged, setup)]
+    causes.sort(key=lambda cause: RANK.index(cause[0]))
     code = worst([code for code, _ in causes])
+    shown = worst([code for code, _ in causes if code == _BROKEN]) if exit_zero else code
     if judged.stop is not None and judged.stop.cause == "interrupted":
-        code = 130
-    said = "; ".join(text for _, text in causes) or "done"
-    shown = 0 if exit_zero and code != 130 else code
+        code = shown = 130
+    said = "; ".join(text for _, text in causes) or _FINE.get(judged.grader, "done")
     also = f" (would be {code})" if shown != code else ""
     where = f" · rightcall show {judged.run.id}" if judged.run else ""
     name = f"run {judged.run.id}" if judged.run else judged.grader
@@ -197,24 +228,38 @@ def leave(judged: Judged, setup: Setup, *, exit_zero: bool) -> int:
     return shown
 
 
+_BROKEN = 5
+_FINE = {"selection": "all passed", "probe": "withstands every class"}
+_SILENT = ("JUDGE_UNREACHABLE", "JUDGE_TIMEOUT", "JUDGE_RATE_LIMITED", "JUDGE_AUTH")
+"""Reasons of a judge that was not reached."""
+
+
 def _failures(judged: Judged) -> Iterator[tuple[int, str]]:
-    figures = judged.aggregate.summary()
-    if figures.get("failed"):
-        yield 1, f"{figures['failed']} FAIL"
-    if figures.get("answers", {}).get("INCONCLUSIVE"):
-        yield 3, f"{figures['answers']['INCONCLUSIVE']} classes INCONCLUSIVE"
-    if judged.tally.reviews["CRITICAL"]:
-        yield 4, f"{judged.tally.reviews['CRITICAL']} CRITICAL wait for a person"
+    figures, is_probe = judged.aggregate.summary(), judged.grader == "probe"
+    failed, unclear = figures.get("failed"), figures.get("answers", {}).get("INCONCLUSIVE")
+    if failed:
+        yield 1, f"{_classes(failed)} FAIL" if is_probe else f"{failed} FAIL"
+    if unclear:
+        yield 3, f"{_classes(unclear)} INCONCLUSIVE"
+    critical = judged.tally.reviews["CRITICAL"]
+    if critical:
+        yield 4, f"{critical} CRITICAL {'waits' if critical == 1 else 'wait'} for a person"
+
+
+def _classes(number: int) -> str:
+    return "1 class" if number == 1 else f"{number} classes"
 
 
 def _broken(judged: Judged) -> Iterator[tuple[int, str]]:
     if judged.stop is not None:
-        yield 5, f"{judged.tally.not_asked} not asked: {judged.stop.message}"
+        yield _BROKEN, f"{judged.tally.not_asked} not asked: {judged.stop.message}"
     missing = judged.tally.unevaluable["not_recorded"]
     if missing:
-        yield 5, f"{missing} without an answer on record (--offline)"
-    if judged.tally.judges and not any(one.replies for one in judged.tally.judges.values()) and judged.stop is None:
-        yield 5, "no judge gave a single readable answer"
+        yield _BROKEN, f"{missing} without an answer on record"
+    judges = judged.tally.judges.values()
+    failed = {reason for one in judges for reason in one.failed}
+    if judged.stop is None and failed and failed <= set(_SILENT) and not any(one.replies for one in judges):
+        yield _BROKEN, "no judge was reached"
 
 
 def _uncertain(judged: Judged, setup: Setup) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,16 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, opened, print_json, settings_for
+from rightcall.cli.stores import (
+    ConfigFlag,
+    JsonFlag,
+    NoColor,
+    StoreFlag,
+    check_limit,
+    opened,
+    print_json,
+    settings_for,
+)
 
 app = App(name="log", help="The audit log: list, show, verify, replay.")
 
@@ -30,7 +39,10 @@ def list_(
     from rightcall.report.records import print_attempts
     from rightcall.run.finding import last_attempts
 
+    check_limit(limit)
     with opened(store, config) as record:
+        if run is not None:
+            record.run(run)
         found = last_attempts(record, limit, run_id=run, judge=judge, case_id=case, status=status)
         if json:
             print_json({"attempts": [{"seq": seq, "digest": digest, "attempt": one} for seq, digest, one in found]})
@@ -73,6 +85,7 @@ def verify(
     config: ConfigFlag = None,
 ) -> int:
     """Recompute every hash of the record: nothing changed, removed, moved or inserted. Leaves with 5 if anything is."""
+    from rightcall.report.summary import counted
     from rightcall.store.verify import verify as check
 
     with opened(store, config) as record:
@@ -81,9 +94,11 @@ def verify(
             print_json(found)
         else:
             kinds = ", ".join(f"{n} {kind}" for kind, n in found.records.items() if n)
-            state = "chain intact" if found.intact else f"BROKEN: {len(found.faults) + found.untold} faults"
+            faults = len(found.faults) + found.untold
+            state = "chain intact" if found.intact else f"BROKEN: {counted(faults, 'fault')}"
             print(f"{found.entries} entries · {state} · prompts {found.prompts} · judges {found.judges}")
-            print(f"{kinds} · {found.bodies} bodies · head {found.head.hash}")
+            print(f"{kinds} · {found.bodies} bodies")
+            print(f"head {found.head.hash}")
             for fault in found.faults[:20]:
                 print(f"  entry {fault.seq}: {fault.message}" if fault.seq is not None else f"  {fault.message}")
     if not found.intact:

@@ -15,6 +15,7 @@ from rightcall.cli.judging import (
     flags_of,
     loaded_with,
     run_and_show,
+    why_skipped,
 )
 
 _Listed = Parameter(negative="", show_default=False)
@@ -40,9 +41,26 @@ def probe(
     from rightcall.errors import ProviderError
     from rightcall.run.judged_setup import set_up_probe
 
+    _refuse_useless(judge, output)
     loaded = loaded_with(output.config, {"store": judge.store})
     flags = replace(flags_of(judge, output, None, None), judge=name)
     setup = set_up_probe(loaded, graders, classes, items, flags)
     if not setup.panel.specs:
-        raise ProviderError(f"nobody to probe: {setup.skipped or name}", code="JUDGE_AUTH", hint="name a judge")
+        raise ProviderError(f"nobody to probe: {why_skipped(setup)}", code="JUDGE_AUTH", hint="name a judge")
     return run_and_show(setup, judge, output)
+
+
+def _refuse_useless(judge: JudgeFlags, output: OutputFlags) -> None:
+    """Flags of the other graders that have no meaning here are refused and not passed over.
+
+    Raises:
+        ConfigError: one of them was given.
+    """
+    from rightcall.errors import ConfigError, Place
+
+    if judge.judge is not None:
+        hint = f"rightcall probe {judge.judge}"
+        raise ConfigError("the judge to probe is given as an argument", place=Place("--judge"), hint=hint)
+    for flag, given in (("--limit", output.limit), ("--sample", judge.sample)):
+        if given is not None:
+            raise ConfigError("probes are pairs, of which none can be left out", place=Place(flag), hint="use --items")

@@ -31,5 +31,6 @@ def list_(
         if json:
             print_json({"items": items})
         else:
-            print_reviews(screen(no_color=no_color), items)
+            others = len(review_items(record, None, None)) if not items else 0
+            print_reviews(screen(no_color=no_color), items, others)
     return 0

@@ -15,6 +15,7 @@ from rightcall.cli.judging import (
     flags_of,
     loaded_with,
     run_and_show,
+    why_skipped,
 )
 
 _Listed = Parameter(negative="", show_default=False)
@@ -48,7 +49,7 @@ def rubric(
     setup = set_up_rubric(loaded, flags_of(judge, output, policy, trace))
     if not setup.panel.specs:
         raise ProviderError(
-            f"`rubric` needs a judge, and none was found: {setup.skipped or '--judge none'}", code="JUDGE_AUTH",
+            f"`rubric` needs a judge, and none was found: {why_skipped(setup)}", code="JUDGE_AUTH",
             hint="name one with --judge, or in [judges.NAME]",
         )  # fmt: skip
     return run_and_show(setup, judge, output)

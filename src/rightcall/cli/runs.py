@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, opened, print_json
+from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, check_limit, opened, print_json
 
 
 def runs(
@@ -21,6 +21,7 @@ def runs(
     from rightcall.cli.screen import screen
     from rightcall.report.records import print_runs, run_rows
 
+    check_limit(limit)
     with opened(store, config) as record:
         found = record.runs(limit)
         if json:

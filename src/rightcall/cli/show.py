@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, opened, print_json
+from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, print_json, record_for, settings_for
 
 
 def show(
@@ -22,13 +22,15 @@ def show(
 ) -> int:
     """Show a run with its results, a review item, or everything that was said about a step, a trace or a case."""
     from rightcall.cli.screen import screen
-    from rightcall.report.records import print_found
+    from rightcall.report.shown import found_facts, print_found
     from rightcall.run.finding import find
 
-    with opened(store, config) as record:
+    loaded = settings_for(store, config)
+    limit = loaded.settings.limits.conflicts
+    with record_for(loaded) as record:
         found = find(record, id, failed=failed)
         if json:
-            print_json(found)
+            print_json(found_facts(found, limit))
         else:
-            print_found(screen(no_color=no_color), found)
+            print_found(screen(no_color=no_color), found, limit, failed=failed)
     return 0

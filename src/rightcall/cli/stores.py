@@ -34,9 +34,30 @@ def opened(store: str | None, config: Path | None) -> Store:
     Raises:
         StoreError: there is none, or it cannot be read.
     """
+    return record_for(settings_for(store, config))
+
+
+def record_for(loaded: Loaded) -> Store:
+    """The store of these settings, which must be there.
+
+    Raises:
+        StoreError: there is none, or it cannot be read.
+    """
     from rightcall.run.opening import open_store
 
-    return open_store(settings_for(store, config), create=False)
+    return open_store(loaded, create=False)
+
+
+def check_limit(limit: int) -> None:
+    """Refuse a list of nothing.
+
+    Raises:
+        ConfigError: a limit below 1.
+    """
+    from rightcall.errors import ConfigError, Place
+
+    if limit < 1:
+        raise ConfigError("must be at least 1", place=Place("--limit"))
 
 
 def print_json(value: Any) -> None:

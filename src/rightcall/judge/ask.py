@@ -16,7 +16,7 @@ from rightcall.trace.digest import digest
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rightcall.judge.template import Template
     from rightcall.trace.jsontext import JsonValue
@@ -41,8 +41,8 @@ class MissingValue(CaseError):
 
 
 def ask(
-    template: Template, values: Mapping[str, JsonValue], *, nonce: str, reply_schema: dict[str, Any],
-    suspicions: tuple[Suspicion, ...] = (), left_out: tuple[str, ...] = (),
+    template: Template, values: Mapping[str, JsonValue], *, nonce: str | Callable[[str], str],
+    reply_schema: dict[str, Any], suspicions: tuple[Suspicion, ...] = (), left_out: tuple[str, ...] = (),
 ) -> Question:  # fmt: skip
     """Fill a template.
 
@@ -50,7 +50,7 @@ def ask(
         template: the prompt.
         values: by placeholder; what the template does not use is not looked at. Absent and `None` are the same, but
             for the placeholders of `NULL_MEANS`.
-        nonce: the word of the fences (see `fences.nonce_of`).
+        nonce: the word of the fences, or what makes it of the question's identity (see `fences.nonce_of`).
         reply_schema: what the reply has to satisfy.
         suspicions: texts among the values that address the judge; carried along.
         left_out: what the values lack since it did not fit; the judge is told.
@@ -60,16 +60,17 @@ def ask(
         ValueError: the nonce stands in a value, or is no word.
     """
     texts = _texts(template, values)
+    identity = _identity(template, texts, reply_schema, left_out)
+    word = nonce if isinstance(nonce, str) else nonce(identity)
     omitted = rendered(list(left_out)) if left_out else None
-    check_nonce(nonce, (*texts.values(), omitted or "", template.user))
-    user = PLACEHOLDER.sub(lambda found: _block(found, texts, nonce), template.user)
+    check_nonce(word, (*texts.values(), omitted or "", template.user))
+    user = PLACEHOLDER.sub(lambda found: _block(found, texts, word), template.user)
     if omitted is not None:
-        user = f"{user}\n\n{fenced('LEFT_OUT', omitted, nonce)}"
+        user = f"{user}\n\n{fenced('LEFT_OUT', omitted, word)}"
     return Question(
         grader=template.grader, prompt_id=template.id, prompt_version=template.version,
         prompt_sha256=template.sha256, system=template.system, user=user,
-        reply_schema=reply_schema, input_sha256=_identity(template, texts, reply_schema, left_out),
-        left_out=left_out, suspicions=suspicions,
+        reply_schema=reply_schema, input_sha256=identity, left_out=left_out, suspicions=suspicions,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ _ROLES = "assistant|bos|end_of_turn|eos|human|im_end|im_start|pad|s|start_of_tur
 _STRUCTURE = re.compile(
     rf"<{{3,}}|>{{3,}}|<(?=[|\uff5c]|/?(?:{_ROLES})>|<?/?SYS>)|[|\uff5c]>|\[(?=/?INST\])", re.IGNORECASE
 )
+_INST = re.compile(r"\[/?INST\]", re.IGNORECASE)
 _UNSEEN = re.compile(
     "[\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -49,7 +50,10 @@ def rendered(value: JsonValue) -> str:
 
 def _line(value: JsonValue) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return _UNSEEN.sub(_escaped, _STRUCTURE.sub(_escaped, text))
+    # Most texts hold nothing of all this, which is quickly seen.
+    if "<" in text or ">" in text or _INST.search(text):
+        text = _STRUCTURE.sub(_escaped, text)
+    return text if text.isascii() and "\x7f" not in text else _UNSEEN.sub(_escaped, text)
 
 
 def _escaped(found: re.Match[str]) -> str:

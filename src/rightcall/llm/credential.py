@@ -33,6 +33,7 @@ class Credential:
 
     Attributes:
         version: grows with every renewal; whoever was refused with an older token can just ask again.
+        secrets: the key, and every token so far.
     """
 
     def __init__(self, key: str | None, command: tuple[str, ...], environ: Mapping[str, str], hider: Hider) -> None:
@@ -43,8 +44,9 @@ class Credential:
         self._environ = dict(environ)
         self._hider = hider
         self._lock = asyncio.Lock()
+        self.secrets: set[str] = set()
         if key:
-            hider.add(key)
+            self._keep(key)
 
     async def token(self) -> str | None:
         """The key or the token; `None` where nothing is needed.
@@ -76,8 +78,12 @@ class Credential:
             raise _no_token(f"gave no token within {TOKEN_TIMEOUT:g} s") from None
         if not token or not token.isascii() or not token.isprintable() or " " in token:
             raise _no_token("printed no token: one line of printable ASCII without blanks is expected")
-        self._hider.add(token)
+        self._keep(token)
         self._key = token
+
+    def _keep(self, secret: str) -> None:
+        self._hider.add(secret)
+        self.secrets.add(secret)
 
     async def _printed(self) -> str:
         try:

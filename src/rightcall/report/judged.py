@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
 from rightcall.judge.audit import stamp
+from rightcall.judge.contract import ReplyCode
 from rightcall.report.summary import counted
 from rightcall.run.judged import short_summary
 from rightcall.stats.intervals import Estimate, wilson
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rightcall.run.items import JudgeTally
     from rightcall.run.judged import Judged
 
+CONTENT = get_args(ReplyCode)
+"""Reasons for which a question was asked a second time, and failed again."""
+
+THINGS = {"selection": "step", "rubric": "trace", "golden": "trace", "probe": "item"}
+"""What a grader grades."""
+
 
 def run_facts(judged: Judged) -> dict[str, Any]:
-    """What was judged, by whom, where it is kept."""
+    """What was judged, by whom, where it is kept; `notes` is what must be known before any figure."""
     return {
         "id": judged.run.id if judged.run else None,
         "grader": judged.grader,
         "rightcall": version("rightcall"),
         "started_at": judged.run.started_at if judged.run else None,
         "store": judged.store_name,
+        "notes": notes(judged),
         **judged.facts,
         "stopped": None if judged.stop is None else msgspec.to_builtins(judged.stop),
         "reading": {file: report.facts() for file, report in judged.reports.items()},
@@ -32,11 +42,12 @@ def run_facts(judged: Judged) -> dict[str, Any]:
 
 
 def summary(judged: Judged) -> dict[str, Any]:
-    """Counts, the grader's own figures, the judges and how far they can be trusted, what was spent."""
+    """Counts, the judges and how far they can be trusted, the grader's own figures, what was spent."""
+    limit, others = judged.conflict_limit, judged.others
     return {
         **short_summary(judged),
+        "judges": {name: judge_summary(one, limit, others.get(name, {})) for name, one in judged.tally.judges.items()},
         **judged.aggregate.summary(),
-        "judges": {name: judge_summary(judged, name) for name in judged.tally.judges},
         "spent": judged.spent or None,
     }
 
@@ -49,29 +60,39 @@ def conflict_rate(tally: JudgeTally) -> Estimate:
     return rate
 
 
-def standing(judged: Judged, name: str) -> str | None:
+def standing(tally: JudgeTally, limit: float) -> str | None:
     """What is written across a judge's figures, if anything: see `judge.audit.stamp`."""
-    tally = judged.tally.judges[name]
-    return stamp(tally.conflicting, tally.checked, conflict_rate(tally).low, judged.conflict_limit)
+    return stamp(tally.conflicting, tally.checked, conflict_rate(tally).low, limit)
 
 
-def judge_summary(judged: Judged, name: str) -> dict[str, Any]:
-    """One judge in one run."""
-    tally = judged.tally.judges[name]
+def judge_summary(tally: JudgeTally, limit: float, others: Mapping[str, int]) -> dict[str, Any]:
+    """One judge in one run.
+
+    Args:
+        tally: its counts.
+        limit: the conflict rate that is tolerated.
+        others: model -> answers that came from it although another one was asked for.
+    """
     return {
-        "stamp": standing(judged, name),
+        "stamp": standing(tally, limit),
         "conflict_rate": msgspec.to_builtins(conflict_rate(tally)),
-        "conflict_limit": judged.conflict_limit,
+        "conflict_limit": limit,
         "conflicts": dict(tally.conflicts.most_common()),
         "inconsistent": tally.inconsistent,
         "checks": dict(sorted(tally.checks.items())),
         "replies": tally.replies,
+        "retried": retried(tally),
         "healed_by_retry": tally.healed,
         "cached": tally.cached,
         "failed": dict(sorted(tally.failed.items())),
         "answered_by": dict(tally.models.most_common()),
-        "other_models": judged.others.get(name, {}),
+        "other_models": dict(others),
     }
+
+
+def retried(tally: JudgeTally) -> int:
+    """Questions that were asked a second time because the first reply could not be read."""
+    return tally.healed + sum(n for reason, n in tally.failed.items() if reason in CONTENT)
 
 
 def notes(judged: Judged) -> list[str]:
@@ -82,25 +103,25 @@ def notes(judged: Judged) -> list[str]:
             lines.append(f"{file}: {report.skipped} of {report.read + report.skipped} records were not read")
     if judged.stop is not None:
         lines.append(f"stopped before the end, {judged.tally.not_asked} not asked: {judged.stop.message}")
-    for name in judged.tally.judges:
-        lines += _warnings(judged, name)
+    lines += judged.warnings
+    for name, tally in judged.tally.judges.items():
+        lines += warnings(name, tally, judged.conflict_limit, judged.others.get(name, {}))
     return lines
 
 
-def _warnings(judged: Judged, name: str) -> list[str]:
-    tally = judged.tally.judges[name]
-    rate, state = conflict_rate(tally), standing(judged, name)
+def warnings(name: str, tally: JudgeTally, limit: float, others: Mapping[str, int]) -> list[str]:
+    """What must be known about one judge before its figures; see `judge_summary` for the arguments."""
+    state = standing(tally, limit)
     found = []
     if state is not None:
         worst = ", ".join(f"{check} {n}" for check, n in tally.conflicts.most_common(3))
-        verb = "what it says is not a judgement" if state == "not a judgement" else "trust it with care"
         found.append(
-            f"judge {name} contradicts what code decides in {tally.conflicting} of {tally.checked} verdicts "
-            f"({share(rate)}, limit {judged.conflict_limit:g}; {worst}): {verb}"
+            f"judge {name}: {state}: it contradicts what code decides in {tally.conflicting} of {tally.checked} "
+            f"verdicts, {share(conflict_rate(tally))}, limit {limit:g} ({worst})"
         )
     found += [
         f"judge {name}: {counted(n, 'answer')} came from `{model}`, which is not the model asked for, and were not used"
-        for model, n in judged.others.get(name, {}).items()
+        for model, n in others.items()
     ]
     return found
 
@@ -117,15 +138,16 @@ def share(estimate: Estimate) -> str:
 def headline(judged: Judged) -> list[str]:
     """The counts of a run in words."""
     tally = judged.tally
-    retried = sum(one.healed for one in tally.judges.values())
-    cached = sum(one.cached for one in tally.judges.values())
+    judges = tally.judges.values()
+    again, healed = sum(map(retried, judges)), sum(one.healed for one in judges)
     bad = sum(tally.unevaluable.values())
-    words = [counted(tally.n, {"selection": "step", "rubric": "trace"}.get(judged.grader, "item"))]
-    if tally.judges:
-        words += [f"{cached} from the record", f"{retried} healed by the retry"]
-    if bad:
-        reasons = ", ".join(f"{reason} {n}" for reason, n in tally.unevaluable.most_common())
-        words.append(f"{bad} unevaluable ({reasons}) → review")
+    words = [counted(tally.n, THINGS.get(judged.grader, "trace"))]
+    if tally.resumed:
+        words.append(f"{tally.resumed} of them judged before")
+    if judges:
+        words.append(f"retried {again}, {healed} healed by it" if again else "retried 0")
+    reasons = ", ".join(f"{reason} {n}" for reason, n in tally.unevaluable.most_common())
+    words.append(f"unevaluable {bad} ({reasons}) → review" if bad else "unevaluable 0")
     lines = [" · ".join(words)]
     facts = short_summary(judged)
     if facts["coverage"] is not None and facts["coverage"] < 1:
@@ -137,44 +159,71 @@ def headline(judged: Judged) -> list[str]:
 
 
 def money(judged: Judged) -> list[str]:
-    """What was spent, in words; nothing for a run that asked nobody."""
+    """What was asked and spent, in words; nothing for a run without judges."""
+    cached = sum(one.cached for one in judged.tally.judges.values())
     spent = judged.spent
-    if not spent or not spent["calls"]:
+    if not spent or not (spent["calls"] or cached):
         return []
-    words = [
-        counted(spent["calls"], "call"), f"{spent['input_tokens']:,} tokens in", f"{spent['output_tokens']:,} out"
-    ]  # fmt: skip
-    words += [f"{amount:.4f} {currency}" for currency, amount in spent["money"].items()]
+    words = [counted(spent["calls"], "call")]
+    if cached:
+        words.append(f"{counted(cached, 'answer')} from the record")
+    answered = sum(n for status, n in spent["by_status"].items() if status == "ok" or status in CONTENT)
+    if spent["calls"]:
+        counts = f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out"
+        words.append("tokens not reported" if answered and spent["uncounted"] >= answered else counts)
+        words += [f"{amount:.4f} {currency}" for currency, amount in spent["money"].items()]
     if spent["unpriced"]:
-        words.append(f"{counted(spent['unpriced'], 'answer')} of unknown price")
+        words.append("price unknown" if not spent["money"] else f"{spent['unpriced']} answers of unknown price")
+    failed = {status: n for status, n in spent["by_status"].items() if status != "ok" and status not in CONTENT}
+    if failed:
+        words.append("failed: " + ", ".join(f"{status} {n}" for status, n in sorted(failed.items())))
     return [" · ".join(words)]
 
 
 def judges_line(judged: Judged) -> list[str]:
     """Who was asked, with which prompt."""
-    names = [f"{one['name']} = {one['model'] or one['provider']}" for one in judged.facts["judges"]]
+    return asked(judged.facts)
+
+
+def asked(facts: Mapping[str, Any]) -> list[str]:
+    """Who was asked, with which prompt, by the facts of a run."""
+    names = [named(one["name"], one["model"] or one["provider"]) for one in facts.get("judges", ())]
     if not names:
         return ["decided by code alone: no judge was asked"]
-    prompts = ", ".join(f"{one['id']}@{one['sha256'][:6]}" for one in judged.facts["prompts"])
+    prompts = ", ".join(f"{one['id']}@{one['sha256'][:6]}" for one in facts.get("prompts", ()))
     return [f"judge {', '.join(names)} · prompt {prompts}"]
 
 
+def named(name: str, who: str) -> str:
+    """`fast = vendor/model`; the name alone where it says as much."""
+    return name if who in name else f"{name} = {who}"
+
+
 def audit_lines(judged: Judged) -> list[str]:
-    """How often each judge contradicted what code decides."""
-    lines = []
-    for name, tally in judged.tally.judges.items():
-        rate = conflict_rate(tally)
-        lines.append(
-            f"judge {name} contradicts code in {tally.conflicting} of {tally.checked} verdicts: {share(rate)}"
-            if tally.checked
-            else f"judge {name}: {rate.reason}"
-        )
+    """How often each judge contradicted what code decides, and itself, and how often it said nothing."""
+    return [line for name, tally in judged.tally.judges.items() for line in audited(name, tally)]
+
+
+def audited(name: str, tally: JudgeTally) -> list[str]:
+    """One judge's conflicts and silences in words."""
+    rate = conflict_rate(tally)
+    if tally.checked:
+        checks = ", ".join(f"{check} {n}" for check, n in tally.conflicts.most_common())
+        words = f"contradicts code in {tally.conflicting} of {tally.checked} verdicts, {share(rate)}"
+        lines = [f"judge {name} {words}" + (f": {checks}" if checks else "")]
+    else:
+        lines = [f"judge {name}: {rate.reason}"]
+    if tally.inconsistent:
+        lines.append(f"judge {name} contradicts itself in {counted(tally.inconsistent, 'reply').replace('ys', 'ies')}")
+    if tally.failed:
+        reasons = ", ".join(f"{reason} {n}" for reason, n in tally.failed.most_common())
+        lines.append(f"judge {name} gave no readable answer to {sum(tally.failed.values())} questions: {reasons}")
     return lines
 
 
 def review_line(judged: Judged) -> list[str]:
-    """What waits for people."""
+    """What waits for people, and the command that lists it."""
     if not judged.tally.reviews or judged.run is None:
         return []
     reasons = " · ".join(f"{reason} {n}" for reason, n in judged.tally.reviews.most_common())
-    return [f"review: {reasons}     rightcall review list --run {judged.run.id}"]
+    return [f"for review: {reasons}", f"  rightcall review list --run {judged.run.id}"]

@@ -80,7 +80,7 @@ def _write_markdown(judged: Judged, stream: IO[bytes]) -> None:
     lines += [f"> {_safe(line)}" for line in notes(judged)] + [""]
     lines += [f"- {_safe(line)}" for line in [*judges_line(judged), *headline(judged)]] + [""]
     figures = summary(judged)
-    lines += _TABLES[judged.grader](figures)
+    lines += _TABLES.get(judged.grader, _own_table)(figures)
     lines += ["", *(f"- {_safe(line)}" for line in [*audit_lines(judged), *review_line(judged)])]
     stream.write(("\n".join(lines) + "\n").encode())
 
@@ -122,6 +122,14 @@ def _probe_table(figures: Mapping[str, Any]) -> list[str]:
             one["answer"],
         ]
         rows.append("| " + " | ".join(cells) + " |")
+    return rows
+
+
+def _own_table(figures: Mapping[str, Any]) -> list[str]:
+    rows = ["| field | share | 95 % interval | n |", "| --- | ---: | ---: | ---: |"]
+    for name, one in figures["fields"].items():
+        rows += [_estimate_row(_safe(f"{name} = {value}"), share) for value, share in one["values"].items()]
+        rows += [] if one["mean"] is None else [_estimate_row(_safe(f"{name} mean"), one["mean"])]
     return rows
 
 

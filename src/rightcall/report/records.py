@@ -1,14 +1,22 @@
-"""What is on record, in the terminal: runs, results, exchanges with judges, review items."""
+"""What is on record, as lists in the terminal: runs, review items, exchanges with judges; and one exchange in full.
+
+Every list keeps to the width of the screen: what identifies an entry stands on its first line, and what does not fit
+stands below it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rightcall.report.plain import visible
+from rightcall.report.figures import main_figure
+from rightcall.report.judged import THINGS
+from rightcall.report.one import STYLES
+from rightcall.report.plain import shorten, value, visible
+from rightcall.report.shown import moment
 from rightcall.report.summary import counted
 
 if TYPE_CHECKING:
@@ -16,15 +24,18 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from rightcall.run.finding import Found, ReviewItem, WholeAttempt
+    from rightcall.run.finding import ReviewItem, WholeAttempt
     from rightcall.run.replay import Replayed
     from rightcall.store.records import AttemptRecord, RunEvent, RunRecord
 
-Runs = "Sequence[tuple[RunRecord, RunEvent | None]]"
-MOST = 60
-"""How many results of a run are listed."""
+_WIDE = 110
+"""Columns from which on a list of exchanges shows latency, tokens and grader too."""
 
-_STYLES = {"PASS": "green", "FAIL": "red", "ok": "", "CRITICAL": "bold red", "HIGH": "red"}
+_LONGEST_DETAIL = 300
+_INDENT = 14
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
 
 
 def run_rows(runs: Sequence[tuple[RunRecord, RunEvent | None]]) -> list[dict[str, Any]]:
@@ -40,183 +51,198 @@ def run_rows(runs: Sequence[tuple[RunRecord, RunEvent | None]]) -> list[dict[str
 
 
 def print_runs(console: Console, store: str, runs: Sequence[tuple[RunRecord, RunEvent | None]]) -> None:
-    """A table of runs."""
+    """Runs, two lines each: what it was, and what came of it."""
     if not runs:
         console.print(Text(f"no runs in {store} yet: rightcall selection, rubric or golden --store writes one"))
-        return
-    table = _table("run", "grader", "started", "status", "n", "figure", "judge")
     for row in run_rows(runs):
-        facts, summary = row["facts"], row["summary"]
-        judges = ", ".join(judge["name"] for judge in facts.get("judges", ())) or "code"
-        cells = [row["id"], row["grader"], row["started_at"][:16].replace("T", " "), row["status"]]
-        cells += [str(summary.get("n", "")), _figure(row["grader"], summary), judges]
-        table.add_row(*(Text(visible(cell)) for cell in cells))
-    console.print(table)
+        judges = ", ".join(judge["name"] for judge in row["facts"].get("judges", ())) or "code alone"
+        first = f"{row['id']:<{_INDENT - 2}}  {moment(row['started_at'])}  {row['grader']:<9}  {row['status']:<11}  {judges}"
+        _line(console, first, _run_style(row["status"]))
+        _below(console, _came_of(row))
 
 
-def _figure(grader: str, summary: Mapping[str, Any]) -> str:
-    """The one figure that a list shows of a run."""
-    own = summary.get("own", summary)
-    if grader == "selection" and "overall" in own:
-        return f"precision {_estimate(own['overall']['precision'])}"
-    if grader == "rubric" and "scores" in own:
-        return f"overall {_estimate(own['scores']['overall_score']['mean'], 2)}"
-    if grader == "golden" and "pass_rate" in own:
-        return f"pass rate {_estimate(own['pass_rate'])}"
-    return ""
+def _run_style(status: str) -> str:
+    return "" if status == "finished" else "yellow"
 
 
-def _estimate(value: Mapping[str, Any], digits: int = 3) -> str:
-    if value["estimate"] is None:
-        return "–"
-    if value["low"] is None:
-        return f"{value['estimate']:.{digits}f}"
-    return f"{value['estimate']:.{digits}f} [{value['low']:.{digits}f}, {value['high']:.{digits}f}]"
+def _came_of(row: Mapping[str, Any]) -> str:
+    summary = row["summary"]
+    words = []
+    if "n" in summary:
+        words.append(counted(summary["n"], THINGS.get(row["grader"], "trace")))
+    words += [figure] if (figure := main_figure(row["grader"], summary)) else []
+    words += [f"{summary['unevaluable']} unevaluable"] if summary.get("unevaluable") else []
+    words += [f"{summary['not_asked']} not asked"] if summary.get("not_asked") else []
+    return " · ".join([*words, *([row["message"]] if row["message"] else [])])
 
 
-def print_found(console: Console, found: Found) -> None:
-    """Whatever an id stands for."""
-    if found.run is not None:
-        _print_run(console, found)
-    elif found.review is not None:
-        review = found.review
-        title = (
-            f"{found.id}  {review.grader} · {review.reason} · probability {review.probability:g} · {review.created_at}"
-        )
-        console.print(Text(visible(title), "bold"))
-        console.print(Text(visible(review.detail)))
-    if found.run is None:
-        for verdict, result in found.results:
-            said = verdict.verdict or verdict.reason or verdict.status
-            title = f"{verdict.unit} · {verdict.grader} · run {verdict.run_id} · {said}"
-            console.print(Text(visible(title), "bold"))
-            _print_value(console, result)
-        if found.attempts:
-            print_attempts(console, [(seq, "", attempt) for seq, attempt in found.attempts], None)
+# ---- reviews ---------------------------------------------------------------------------------------------------------
 
 
-def _print_run(console: Console, found: Found) -> None:
-    run, event = found.run, found.event
-    assert run is not None  # noqa: S101 - the caller looked
-    status = "unfinished" if event is None else event.status
-    console.print(Text(visible(f"{run.id} · {run.grader} · {run.started_at} · {status}"), "bold"))
-    if event is not None and event.message:
-        console.print(Text(visible(event.message), "yellow"))
-    for name, value in run.facts.items():
-        console.print(Text(visible(f"  {name}: {_short(value)}"), "dim"))
-    if event is not None and event.summary:
-        figure = _figure(run.grader, event.summary)
-        shown = {
-            key: event.summary[key] for key in ("n", "evaluated", "unevaluable", "coverage") if key in event.summary
-        }
-        words = " · ".join(f"{key} {value}" for key, value in shown.items())
-        console.print(Text(visible(f"{words} · {figure}" if figure else words)))
-    for verdict, result in found.results[:MOST]:
-        said = verdict.verdict or result.get("misuse_severity") or verdict.reason or verdict.status
-        more = result.get("failure_category") or result.get("downstream_impact") or verdict.reason or ""
-        console.print(Text(visible(f"  {verdict.unit}  {said}  {more}"), _STYLES.get(said, "")))
-    if len(found.results) > MOST:
-        console.print(Text(f"  … {len(found.results) - MOST} more: --json shows all", "dim"))
+def print_reviews(console: Console, items: Sequence[ReviewItem], others: int) -> None:
+    """Review items, most urgent first; a list without any says why.
+
+    Args:
+        console: where to.
+        items: what waits.
+        others: what else waits, if a filter left nothing.
+    """
+    if not items:
+        hidden = f"nothing waits for these filters; without them {counted(others, 'item')} would be listed"
+        console.print(Text(hidden if others else "nothing waits: no result matched a reason for a review"))
+        return
+    reasons: dict[str, int] = {}
+    for one in items:
+        reasons[one.item.reason] = reasons.get(one.item.reason, 0) + 1
+    console.print(Text(f"{len(items)} waiting: " + " · ".join(f"{reason} {n}" for reason, n in reasons.items())))
+    for one in items:
+        item = one.item
+        _line(console, f"{one.id:<12}  {item.reason:<19}  {item.unit}", STYLES.get(item.reason, ""))
+        drawn = "" if item.probability == 1 else f" · p {item.probability:g}"
+        _below(console, f"{item.grader} {item.run_id}{drawn} · {item.detail}".rstrip(" ·"))
+    console.print(Text(f"one in full: rightcall show {items[0].id}", "dim"))
+
+
+# ---- exchanges -------------------------------------------------------------------------------------------------------
 
 
 def print_attempts(
     console: Console, attempts: Sequence[tuple[int, str, AttemptRecord]], counts: Mapping[str, int] | None
 ) -> None:
-    """A table of exchanges."""
+    """A table of exchanges, one line each."""
     if counts is not None:
-        console.print(Text(f"{counted(counts.get('attempt', 0), 'exchange')} on record, {len(attempts)} shown"))
-    table = _table("entry", "time", "grader", "unit", "judge", "status", "s", "tokens", "read as")
+        whole = counts.get("attempt", 0)
+        shown = f"{len(attempts)} shown" if attempts or not whole else "none of them is what was asked for"
+        console.print(Text(f"{counted(whole, 'exchange')} on record, {shown}"))
+    if not attempts:
+        return
+    is_wide = console.width >= _WIDE
+    names = ["entry", "time", *(["grader"] if is_wide else []), "unit", "judge", "status"]
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    for name in [*names, *(["s", "tokens"] if is_wide else []), "read as"]:
+        widest = {"unit": 24, "judge": 16}.get(name) if not is_wide else None
+        table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=widest)
     for seq, _digest, one in attempts:
-        number = f"{one.attempt}.{one.transport}" if one.attempt or one.transport else ""
-        tokens = f"{one.input_tokens}→{one.output_tokens}" if one.input_tokens is not None else ""
-        cells = [
-            str(seq), one.started_at[11:19], one.grader, one.unit, one.judge,
-            f"{one.status} {number}".strip() if one.purpose == "question" else f"{one.status} ({one.purpose})",
-            f"{one.latency:.1f}", tokens, _read_as(one),
-        ]  # fmt: skip
-        table.add_row(*(Text(visible(cell)) for cell in cells))
+        cells = [str(seq), one.started_at[11:19], *([one.grader] if is_wide else []), one.unit, one.judge, _status(one)]
+        cells += [f"{one.latency:.1f}", _tokens(one)] if is_wide else []
+        style = "" if one.status == "ok" else "yellow"
+        table.add_row(*(Text(visible(cell), style) for cell in [*cells, read_as(one)]))
     console.print(table)
 
 
-def _read_as(one: AttemptRecord) -> str:
+def _status(one: AttemptRecord) -> str:
+    """What became of an exchange, which asking it was, and whether it was a question at all."""
+    marks = ["second asking"] if one.attempt else []
+    marks += [f"try {one.transport + 1}"] if one.transport else []
+    marks += [one.purpose] if one.purpose != "question" else []
+    return one.status + (f" ({', '.join(marks)})" if marks else "")
+
+
+def _tokens(one: AttemptRecord) -> str:
+    return "" if one.input_tokens is None else f"{one.input_tokens}→{one.output_tokens}"
+
+
+def read_as(one: AttemptRecord) -> str:
+    """How a reply was read, or what was wrong, in a few words."""
     if one.verdict is None:
         return one.message or (one.problems[0]["message"] if one.problems else "")
     if "grade" in one.verdict:
         return " ".join(str(one.verdict[key]) for key in ("grade", "failure_category") if one.verdict.get(key))
-    return f"{one.verdict.get('overall_score', '')} {one.verdict.get('misuse_severity', '')}".strip()
+    if "misuse_severity" in one.verdict:
+        overall = one.verdict.get("overall_score")
+        return f"{one.verdict['misuse_severity']}" + ("" if overall is None else f" {overall:.2f}")
+    return ", ".join(f"{name} {item}" for name, item in one.verdict.items() if not isinstance(item, (dict, list)))
 
 
 def print_attempt(console: Console, found: WholeAttempt) -> None:
-    """One exchange in full."""
-    plain = msgspec.to_builtins(found.attempt)
-    console.print(Text(f"entry {found.seq} · {found.digest}", "bold"))
-    for name, value in plain.items():
-        if value not in (None, (), [], {}, "") and name not in (
-            "record",
-            "verdict",
-            "problems",
-            "system",
-            "user",
-            "reply",
-        ):
-            console.print(Text(visible(f"  {name}: {_short(value)}"), "dim"))
-    for title, text in (("system", found.system), ("question", found.user), ("reply", found.reply)):
-        console.print(Text(f"── {title}", "bold"))
-        for line in (text if text is not None else "(none)").splitlines() or [""]:
-            console.print(Text(visible(line)))
-    for problem in found.attempt.problems:
+    """One exchange in full: the facts, what was wrong, how it was read, the reply, the question."""
+    one = found.attempt
+    title = f"entry {found.seq} · {one.grader} · {one.unit} · {_status(one)}"
+    console.print(Text(visible(title), "bold" if one.status == "ok" else "bold yellow"))
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True, min_width=9, style="dim")
+    table.add_column(overflow="fold")
+    for label, text in _facts(found):
+        table.add_row(f"  {label}", Text(visible(text)))
+    console.print(table)
+    for problem in one.problems:
         console.print(Text(visible(f"✗ {problem['path']}: {problem['message']}"), "red"))
-    if found.attempt.verdict is not None:
+    if one.verdict is not None:
         console.print(Text("── read as", "bold"))
-        _print_value(console, found.attempt.verdict)
+        for name, item in one.verdict.items():
+            console.print(Text(visible(f"{name}: {item if isinstance(item, str) else value(item)}")))
+    for name, text in (("reply", found.reply), ("question", found.user), ("instructions", found.system)):
+        console.print(Text(f"── {name}", "bold"))
+        for line in ("(none)" if text is None else text).splitlines() or [""]:
+            console.print(Text(visible(line)), soft_wrap=True)
+
+
+def _facts(found: WholeAttempt) -> list[tuple[str, str]]:
+    one = found.attempt
+    ids = [f"{name} {value}" for name, value in (("case", one.case_id), ("trace", one.trace_id)) if value]
+    asked = f"{one.model_asked or one.provider} at {one.endpoint}"
+    answered = one.model_answered or "nobody said" if found.reply is not None else "nobody"
+    sent = ", ".join(f"{name} {value}" for name, value in one.parameters.items() if value is not None)
+    facts = [
+        ("about", " · ".join([f"run {one.run_id}", *ids])),
+        ("judge", f"{one.judge}: asked {asked}, answered by {answered}"),
+        ("time", f"{one.started_at[:19].replace('T', ' ')} UTC, {one.latency:.2f} s"),
+        ("sent", " · ".join(part for part in (one.rung, sent) if part)),
+        ("tokens", _counted(one)),
+        ("price", "unknown" if one.price is None else f"{one.price:g} {one.currency}"),
+        ("digest", found.digest),
+        ("key", one.key),
+    ]
+    if one.prompt_id:
+        facts.insert(3, ("prompt", f"{one.prompt_id} {one.prompt_version} @{one.prompt_sha256[:12]}"))
+    if one.message:
+        facts.insert(1, ("message", one.message))
+    http = [f"status {one.http_status}"] if one.http_status else []
+    http += [f"request {one.request_id}"] if one.request_id else []
+    http += [f"retry after {one.retry_after:g} s"] if one.retry_after is not None else []
+    facts += [("http", ", ".join(http))] if http else []
+    return [fact for fact in facts if fact[1]] + [("note", note) for note in one.notes]
+
+
+def _counted(one: AttemptRecord) -> str:
+    least = f" (the question has at least {one.counted_tokens:,})" if one.counted_tokens else ""
+    if one.input_tokens is None:
+        return f"not reported{least}"
+    return f"{one.input_tokens:,} in, {one.output_tokens or 0:,} out{least}"
 
 
 def print_replay(console: Console, found: Replayed) -> None:
-    """Two answers to one question, field by field."""
-    console.print(Text(visible(f"{found.then_model} → {found.now_model} · {found.status} · entry {found.seq}"), "bold"))
+    """Two answers to one question: what is the same, and what differs, field by field."""
+    models = f"{found.then_model or '(not said)'} → {found.now_model or '(not said)'}"
+    entry = "" if found.seq is None else f" · entry {found.seq}"
+    console.print(Text(visible(f"{models} · {found.status}{entry}"), "bold"))
     if found.message:
         console.print(Text(visible(found.message), "yellow"))
-    table = _table("field", "then", "now")
-    for name in dict.fromkeys([*(found.then or {}), *(found.now or {})]):
-        then, now = (found.then or {}).get(name), (found.now or {}).get(name)
-        style = "" if then == now else "yellow"
-        table.add_row(*(Text(visible(cell), style) for cell in (name, _short(then), _short(now))))
-    console.print(table)
+    then, now = found.then or {}, found.now or {}
+    if found.same:
+        console.print(Text("the same answer, field by field", "green"))
+    for name in dict.fromkeys([*then, *now]):
+        if then.get(name) != now.get(name):
+            console.print(Text(visible(name), "bold"))
+            for label, side, whole in (("then", then, found.then), ("now", now, found.now)):
+                item = side.get(name)
+                text = "(no readable answer)" if whole is None else item if isinstance(item, str) else value(item)
+                console.print(Padding(Text(visible(f"{label:<4}  {text}")), (0, 0, 0, 2), expand=False))
+    equal = [name for name in then if name in now and then[name] == now[name]]
+    if equal and not found.same:
+        console.print(Text(visible(f"the same: {', '.join(equal)}"), "dim"))
 
 
-def print_reviews(console: Console, items: Sequence[ReviewItem]) -> None:
-    """A table of review items; an empty one says why."""
-    if not items:
-        console.print(Text("nothing waits: no result matched a reason for a review"))
-        return
-    reasons: dict[str, int] = {}
-    for one in items:
-        reasons[one.item.reason] = reasons.get(one.item.reason, 0) + 1
-    console.print(Text(f"{len(items)} waiting · " + " · ".join(f"{reason} {n}" for reason, n in reasons.items())))
-    table = _table("item", "why", "grader", "run", "unit", "p", "detail")
-    for one in items:
-        item = one.item
-        cells = [one.id, item.reason, item.grader, item.run_id, item.unit, f"{item.probability:g}", _cut(item.detail)]
-        table.add_row(*(Text(visible(cell), _STYLES.get(item.reason, "")) for cell in cells))
-    console.print(table)
+# ---- lines -----------------------------------------------------------------------------------------------------------
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    return table
+def _line(console: Console, text: str, style: str) -> None:
+    """One line that is cut where the screen ends."""
+    console.print(Text(shorten(visible(text), console.width), style), no_wrap=True, overflow="ellipsis")
 
 
-def _print_value(console: Console, value: Any) -> None:
-    for line in msgspec.json.format(msgspec.json.encode(value), indent=2).decode().splitlines():
-        console.print(Text(visible(line)))
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return _cut(text)
-
-
-def _cut(text: str, limit: int = 160) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def _below(console: Console, text: str) -> None:
+    """What stands below a first line."""
+    if text:
+        shown = Text(shorten(visible(text), _LONGEST_DETAIL), "dim")
+        console.print(Padding(shown, (0, 0, 0, _INDENT), expand=False))

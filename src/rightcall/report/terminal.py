@@ -41,7 +41,7 @@ def print_run(console: Console, graded: Graded, *, full: bool = False) -> None:
     for item in failures[: graded.plan.kept_failures] if not full else failures:
         if item.trace is not None and item.case is not None:
             console.print()
-            _print_explained(console, explain(item, graded.plan.redactor, limit=None if full else 48))
+            print_explained(console, explain(item, graded.plan.redactor, limit=None if full else 48))
     left = tally.failed + sum(tally.unevaluable.values()) - min(len(failures), graded.plan.kept_failures)
     if left > 0 and not full:
         console.print(Text(f"\n{left} more not shown: --trace ID prints one in full, -o FILE writes all"))
@@ -69,7 +69,8 @@ def _table(shown: list[Shown]) -> Table:
     return table
 
 
-def _print_explained(console: Console, item: Explained) -> None:
+def print_explained(console: Console, item: Explained) -> None:
+    """Print one verdict in words: the aligned diff, the veto, the reasons, the scores."""
     console.print(Text(item.title, "bold"))
     for line in item.names:
         console.print(Padding(Text(line, "dim"), (0, 0, 0, 2), expand=False))

@@ -15,14 +15,17 @@ endpoint has cut is no reply to this question.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from rightcall.errors import ProviderError
 from rightcall.judge.contract import Malformed, Problem, Suspicion
 from rightcall.judge.injection import is_echo
 from rightcall.judge.reminder import reminder
-from rightcall.llm.client import Request
+from rightcall.llm.client import Answer, Request
 from rightcall.llm.tokens import was_cut
 from rightcall.run.subject import cache_key
 from rightcall.trace.digest import digest
@@ -30,7 +33,7 @@ from rightcall.trace.digest import digest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rightcall.llm.client import Answer, Exchange
+    from rightcall.llm.client import Exchange
     from rightcall.run.questions import Readable
     from rightcall.run.record import Recorder
     from rightcall.run.subject import Judge, Subject
@@ -108,7 +111,9 @@ class _Asking:
         self.malformed: Malformed | None = None
         self.digests: list[str] = []
         self.calls = 0
+        self.reserved = 0.0
         self._read: Readable | Malformed | None = None
+        self._is_its_own = True
 
     def resumed(self, past: Sequence[AttemptRecord]) -> Outcome | None:
         """Go on from what is on record: an outcome, or the place where to go on."""
@@ -116,7 +121,10 @@ class _Asking:
             again = self.record.reply_of(old)
             if again is None:
                 continue
-            read = self._checked(again, old.input_tokens, old.finish)
+            limit = old.parameters.get("max_tokens", old.parameters.get("max_completion_tokens"))
+            read = self._checked(
+                _answer_of(old, again), self.subject.question.system + self.subject.question.user, limit
+            )
             self.digests.append(digest_of(old))
             if isinstance(read, Malformed):
                 if _is_cut(read):
@@ -136,9 +144,10 @@ class _Asking:
                 answer = await self._ask(request)
             except ProviderError as error:
                 return self._failed(_REASONS.get(error.code, error.code), error.message)
-            if self.judge.is_it(answer.model):
+            if self._is_its_own:
                 break
-            self.judge.others[str(answer.model)] = self.judge.others.get(str(answer.model), 0) + 1
+            other = self.record.clean(str(answer.model))
+            self.judge.others[other] = self.judge.others.get(other, 0) + 1
         else:
             return self._failed("JUDGE_UNREACHABLE", _other_model(self.judge, answer))
         read = self._read
@@ -154,14 +163,28 @@ class _Asking:
         """Make the call within the budget.
 
         Raises:
-            BudgetSpent: nothing was asked.
+            BudgetSpent: it does not suffice for the next exchange; those before are on record.
             ProviderError: no answer.
         """
-        expected, before = self.record.reserve(request, self.judge), self.record.total()
+        is_first = self.judge.admitted is None
+        if self.judge.admitted is None:
+            self.judge.admitted = asyncio.Event()
+        else:
+            # A refused credential closes the door; whoever waits here has not knocked.
+            await self.judge.admitted.wait()
         try:
+            self.judge.door.check_open()
+            self.reserved = await self.record.reserve(request, self.judge)
             return await self.judge.door.ask(request, lambda exchange: self._note(exchange, request))
         finally:
-            self.record.settle(expected, before)
+            self._release()
+            if is_first:
+                self.judge.admitted.set()
+
+    def _release(self) -> None:
+        """Give the reservation back: the call has ended."""
+        self.record.release(self.reserved)
+        self.reserved = 0.0
 
     def unreadable(self) -> Outcome:
         """The outcome after two malformed replies."""
@@ -188,12 +211,13 @@ class _Asking:
         problems: tuple[Problem, ...] = ()
         answer = exchange.answer
         if exchange.purpose == "probe":
-            self.judge.seen_as = answer.model if answer is not None else self.judge.seen_as
-        elif answer is not None and not self.judge.is_it(answer.model):
+            self.judge.meet(None if answer is None else answer.model)
+        elif answer is not None and not self._is_answer(answer):
             status = "JUDGE_UNREACHABLE"
-            exchange = _with_message(exchange, _other_model(self.judge, answer))
+            exchange = structs.replace(exchange, message=_other_model(self.judge, answer))
         elif answer is not None:
-            read = self._read = self._checked(answer.text, answer.input_tokens, answer.finish, request)
+            asked = request.system + request.user
+            read = self._read = self._checked(answer, asked, request.max_tokens)
             if isinstance(read, Malformed):
                 status, problems = read.code, read.problems
             else:
@@ -203,26 +227,41 @@ class _Asking:
         )
         if exchange.purpose == "question":
             self.digests.append(written)
+        if exchange.code == "JUDGE_AUTH":
+            return
+        if self.judge.admitted is not None:
+            self.judge.admitted.set()
+        self._release()
+        if answer is None or exchange.purpose == "probe":  # another exchange may follow
+            self.reserved = await self.record.reserve(request, self.judge)
 
-    def _checked(
-        self, text: str, input_tokens: int | None, finish: str | None, request: Request | None = None
-    ) -> Readable | Malformed:
-        asked = request.system + request.user if request else self.subject.question.system + self.subject.question.user
-        if was_cut(input_tokens, asked):
-            message = f"the endpoint read {input_tokens} tokens of a question that has more: its context is too small"
-            return Malformed("JUDGE_TRUNCATED", (Problem("question", message),))
-        read = self.subject.read(text, finish)
-        if isinstance(read, Malformed) and read.code == "JUDGE_TRUNCATED" and request is not None:
-            limit = Problem("max_tokens", f"the reply was cut at the output limit of {request.max_tokens} tokens")
-            return Malformed(read.code, (*read.problems, limit))
-        return read
+    def _is_answer(self, answer: Answer) -> bool:
+        """Whether this judge gave the answer; settled once, since what is known of its names can change meanwhile."""
+        self._is_its_own = self.judge.is_it(answer.model)
+        return self._is_its_own
+
+    def _checked(self, answer: Answer, asked: str, limit: int | None) -> Readable | Malformed:
+        """Read an answer to `asked`; `limit` is the most tokens that it could have."""
+        if was_cut(answer.input_tokens, asked):
+            said = (
+                f"the endpoint read {answer.input_tokens} tokens of a question that has more: its context is too small"
+            )
+            return Malformed("JUDGE_TRUNCATED", (Problem("question", said),))
+        read = self.subject.read(answer.text, answer.finish)
+        if not isinstance(read, Malformed):
+            return read
+        problems = [Problem(self.record.clean(one.path), self.record.clean(one.message)) for one in read.problems]
+        if read.code == "JUDGE_TRUNCATED" and limit is not None:
+            used = "" if answer.output_tokens is None else f" after {answer.output_tokens} tokens"
+            problems.append(Problem("max_tokens", f"the reply was cut{used}: the output limit is {limit} tokens"))
+        return Malformed(read.code, tuple(problems))
 
     def _answered(self, read: Readable, text: str, model: str | None, *, cached: bool, number: int) -> Outcome:
-        echo = is_echo(text, self.subject.values)
         return Outcome(
             judge=self.judge.name, replicate=self.replicate, reply=read, problems=read.noted,
             attempts=tuple(self.digests), cached=cached, healed=number > 0,
-            suspicions=(echo,) if echo else (), model=model, calls=self.calls,
+            suspicions=echoes(text, self.subject, self.record), calls=self.calls,
+            model=None if model is None else self.record.clean(model),
         )  # fmt: skip
 
     def _failed(self, reason: str, message: str) -> Outcome:
@@ -230,6 +269,18 @@ class _Asking:
             judge=self.judge.name, replicate=self.replicate, reason=reason, attempts=tuple(self.digests),
             message=self.record.clean(message), calls=self.calls,
         )  # fmt: skip
+
+
+def echoes(text: str, subject: Subject, record: Recorder) -> tuple[Suspicion, ...]:
+    """Whether a reply is a copy of something in the question, as suspicions; one at the most."""
+    echo = is_echo(text, subject.values)
+    return () if echo is None else (structs.replace(echo, excerpt=record.clean(echo.excerpt)),)
+
+
+def _answer_of(old: AttemptRecord, text: str) -> Answer:
+    """A recorded reply as the answer that it was."""
+    finish: Any = old.finish
+    return Answer(text=text, finish=finish, input_tokens=old.input_tokens, output_tokens=old.output_tokens)
 
 
 def _is_cut(read: Malformed) -> bool:
@@ -240,14 +291,8 @@ def _is_cut(read: Malformed) -> bool:
 def _other_model(judge: Judge, answer: Answer) -> str:
     return (
         f"asked for `{judge.spec.model}`, answered by `{answer.model}`: "
-        "not this judge's answer (a local server's own name goes into `answers_as`)"
+        "not this judge's answer (a server's own name for it goes into `answers_as`)"
     )
-
-
-def _with_message(exchange: Exchange, message: str) -> Exchange:
-    from msgspec.structs import replace as changed
-
-    return changed(exchange, message=message)
 
 
 def digest_of(record: AttemptRecord) -> str:

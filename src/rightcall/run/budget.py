@@ -10,6 +10,8 @@ from rightcall.errors import ConfigError, Place
 
 _WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*(calls?|k?tok|Mtok|[a-z]{3})", re.IGNORECASE)
 _TOKENS = {"tok": 1, "ktok": 1_000, "mtok": 1_000_000}
+_TINY = 1e-9
+"""Sums of prices are not exact; this much is no passing of a limit."""
 Unit = Literal["calls", "tokens", "money"]
 
 
@@ -22,7 +24,7 @@ class Budget:
         unit: of what.
         currency: for money.
         spent: so far, in the same unit; the calls in flight are not in it yet.
-        reserved: what the calls in flight are expected to cost.
+        reserved: the most that the calls in flight are expected to cost.
     """
 
     limit: float | None = None
@@ -38,15 +40,22 @@ class Budget:
         return f"{self.limit:,.12g} {self.currency if self.unit == 'money' else self.unit}"
 
     def take(self, expected: float) -> bool:
-        """Reserve what a call is expected to cost; false if that would pass the limit."""
-        if self.limit is not None and self.spent + self.reserved + expected > self.limit + 1e-9:
+        """Reserve what a call is expected to cost at the most; false if that could pass the limit."""
+        if self.limit is not None and self.spent + self.reserved + expected > self.limit + _TINY:
             return False
         self.reserved += expected
         return True
 
-    def settle(self, expected: float, real: float) -> None:
-        """Replace a reservation by what the call really cost."""
+    def is_hopeless(self, expected: float) -> bool:
+        """Whether no call that ends can make room for this one."""
+        return self.reserved <= _TINY or (self.limit is not None and self.spent + expected > self.limit + _TINY)
+
+    def give_back(self, expected: float) -> None:
+        """Give a reservation back."""
         self.reserved -= expected
+
+    def spend(self, real: float) -> None:
+        """Count what a call really cost."""
         self.spent += real
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rightcall.run.clock import now
@@ -36,7 +36,6 @@ class Verdicts:
     writer: Writer
     cleaner: Cleaner
     before: Before
-    _kept: set[str] = field(default_factory=set)
 
     async def write(self, item: Item, outcomes: Sequence[Outcome], done: Concluded, line: bytes) -> None:
         """Write a conclusion; it is committed when this returns.
@@ -50,29 +49,16 @@ class Verdicts:
         Raises:
             StoreError: nothing of it was written.
         """
-        bodies = [line]
-        trace, case = self._body(item.trace, bodies), self._body(item.case, bodies)
-        records: list[Record] = [*self._sources(item, trace, case)]
+        trace, case = (None if body is None else sha256_of(body) for body in (item.trace, item.case))
+        records: list[Record] = []
+        if trace is not None:
+            records.append(TraceRecord(body=trace, id=item.trace_id or "", case_id=item.case_id))
+        if case is not None:
+            records.append(CaseRecord(body=case, id=item.case_id or item.step_id or ""))
         records.append(self._verdict(item, outcomes, done, sha256_of(line), trace, case))
         records += self._reviews(item, done)
-        await self.writer.append(records, bodies)
-
-    def _body(self, body: bytes | None, bodies: list[bytes]) -> str | None:
-        """The name of a body, which is written where this run has not written it yet."""
-        if body is None:
-            return None
-        sha = sha256_of(body)
-        if sha not in self._kept:
-            bodies.append(body)
-        return sha
-
-    def _sources(self, item: Item, trace: str | None, case: str | None) -> Iterator[Record]:
-        """The trace and the case, where this run has not written them yet."""
-        if trace is not None and trace not in self._kept:
-            yield TraceRecord(body=trace, id=item.trace_id or "", case_id=item.case_id)
-        if case is not None and case not in self._kept:
-            yield CaseRecord(body=case, id=item.case_id or item.step_id or "")
-        self._kept.update(sha for sha in (trace, case) if sha is not None)
+        # The store leaves alone what it has: what is on record is not remembered here a second time.
+        await self.writer.append(records, [body for body in (line, item.trace, item.case) if body is not None])
 
     def _verdict(
         self, item: Item, outcomes: Sequence[Outcome], done: Concluded, result: str, trace: str | None,

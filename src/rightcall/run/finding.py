@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from rightcall.errors import ConfigError, StoreError
+from rightcall.grade.opinion import Opinion
+from rightcall.run.items import JudgeTally
 from rightcall.store.records import AttemptRecord, ReviewRecord, RunEvent, RunRecord, VerdictRecord
+from rightcall.trace import jsontext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +27,13 @@ URGENCY = (
 """Reasons of review, most urgent first."""
 
 
+class ReviewItem(Struct, frozen=True, kw_only=True):
+    """One review item with its id."""
+
+    id: str
+    item: ReviewRecord
+
+
 class Found(Struct, frozen=True, kw_only=True):
     """What is on record under an id.
 
@@ -30,8 +41,12 @@ class Found(Struct, frozen=True, kw_only=True):
         kind: `run`, `review`, or `unit` for a step, a trace or a case.
         run, event: the run and what became of it, for a run.
         review: the item, for a review item.
-        results: (verdict record, result as `--json` gives it).
-        attempts: (log entry, attempt), for anything but a run.
+        results: (verdict record, result as `--json` gives it), by unit.
+        judges: the judges of a run, counted over all its results; `others`: judge -> model -> answers that came from
+            that model although another one was asked for.
+        sources: for anything but a run, (trace, case or step) of each result as they were kept; `None` where none was.
+        attempts: (log entry, attempt), for anything but a run; those of the results in their order.
+        waiting: for anything but a run, the review items about these results.
     """
 
     id: str
@@ -40,7 +55,11 @@ class Found(Struct, frozen=True, kw_only=True):
     event: RunEvent | None = None
     review: ReviewRecord | None = None
     results: tuple[tuple[VerdictRecord, Any], ...] = ()
+    judges: dict[str, JudgeTally] = {}
+    others: dict[str, dict[str, int]] = {}
+    sources: tuple[tuple[Any, Any], ...] = ()
     attempts: tuple[tuple[int, AttemptRecord], ...] = ()
+    waiting: tuple[ReviewItem, ...] = ()
 
 
 class WholeAttempt(Struct, frozen=True, kw_only=True):
@@ -52,13 +71,6 @@ class WholeAttempt(Struct, frozen=True, kw_only=True):
     system: str
     user: str
     reply: str | None
-
-
-class ReviewItem(Struct, frozen=True, kw_only=True):
-    """One review item with its id."""
-
-    id: str
-    item: ReviewRecord
 
 
 def find(store: Store, wanted: str, *, failed: bool = False) -> Found:
@@ -76,16 +88,56 @@ def find(store: Store, wanted: str, *, failed: bool = False) -> Found:
         return _review(store, wanted)
     run = next(((run, event) for run, event in store.runs() if run.id == wanted), None)
     if run is not None:
-        results = (pair for pair in _results(store, store.verdicts(wanted)) if not failed or _did_not_pass(pair))
-        return Found(id=wanted, kind="run", run=run[0], event=run[1], results=tuple(results))
+        return _run(store, *run, failed=failed)
     verdicts = _about(store, wanted)
     if not verdicts:
         raise ConfigError(
             f"nothing is on record under `{wanted}`", hint="rightcall runs lists the runs, review list the items"
         )
-    return Found(
-        id=wanted, kind="unit", results=tuple(_results(store, iter(verdicts))), attempts=_attempts(store, verdicts)
-    )
+    return _units(store, Found(id=wanted, kind="unit"), verdicts)
+
+
+def _run(store: Store, run: RunRecord, event: RunEvent | None, *, failed: bool) -> Found:
+    """A run with its results, which are read one by one and kept if they are asked for, and its judges."""
+    judges: dict[str, JudgeTally] = {}
+    kept = []
+    for pair in _results(store, store.verdicts(run.id)):
+        for opinion in msgspec.convert(pair[1].get("judges", []), list[Opinion]):
+            judges.setdefault(opinion.judge, JudgeTally()).add(opinion)
+        if not failed or _did_not_pass(pair):
+            kept.append(pair)
+    kept.sort(key=lambda pair: natural(pair[0].unit))
+    others: dict[str, dict[str, int]] = {}
+    for _, _, one in store.attempts(run_id=run.id, status="JUDGE_UNREACHABLE"):
+        if one.model_answered is not None:
+            models = others.setdefault(one.judge, {})
+            models[one.model_answered] = models.get(one.model_answered, 0) + 1
+    return Found(id=run.id, kind="run", run=run, event=event, results=tuple(kept), judges=judges, others=others)
+
+
+def natural(unit: str) -> list[tuple[str, int]]:
+    """A key by which `step-9` stands before `step-10`."""
+    return [(text, int(digits or 0)) for text, digits in re.findall(r"([^0-9]*)([0-9]{0,18})", unit)]
+
+
+def _units(store: Store, found: Found, verdicts: list[VerdictRecord]) -> Found:
+    """Some verdicts with everything that they rest on."""
+    about = {(verdict.run_id, verdict.unit, verdict.grader) for verdict in verdicts}
+    waiting = [
+        ReviewItem(id=name, item=item)
+        for run_id in dict.fromkeys(verdict.run_id for verdict in verdicts)
+        for name, item in store.reviews(run_id=run_id)
+        if (item.run_id, item.unit, item.grader) in about and not _is_settled(store, item)
+    ]
+    return msgspec.structs.replace(
+        found, results=tuple(_results(store, iter(verdicts))), attempts=_attempts(store, verdicts),
+        sources=tuple((_source(store, verdict.trace), _source(store, verdict.case)) for verdict in verdicts),
+        waiting=tuple(waiting),
+    )  # fmt: skip
+
+
+def _source(store: Store, body: str | None) -> Any:
+    return None if body is None else jsontext.decode(store.body(body))
 
 
 def _review(store: Store, wanted: str) -> Found:
@@ -94,10 +146,7 @@ def _review(store: Store, wanted: str) -> Found:
         raise ConfigError(f"there is no review item `{wanted}`", hint="rightcall review list names them")
     verdict = store.verdict(item.run_id, item.unit, item.grader)
     verdicts = [] if verdict is None else [verdict]
-    return Found(
-        id=wanted, kind="review", review=item, results=tuple(_results(store, iter(verdicts))),
-        attempts=_attempts(store, verdicts),
-    )  # fmt: skip
+    return _units(store, Found(id=wanted, kind="review", review=item), verdicts)
 
 
 def _about(store: Store, wanted: str) -> list[VerdictRecord]:
@@ -137,7 +186,9 @@ def whole_attempt(store: Store, entry: str) -> WholeAttempt:
         StoreError: there is none.
     """
     try:
-        seq, digest, attempt = store.attempt(int(entry) if entry.isdigit() and len(entry) < 16 else entry)
+        seq, digest, attempt = store.attempt(
+            int(entry) if entry.isascii() and entry.isdigit() and len(entry) < 16 else entry
+        )
     except StoreError as error:
         raise ConfigError(error.message, hint="rightcall log list shows the entries") from None
     reply = None if attempt.reply is None else store.body(attempt.reply).decode()
@@ -155,6 +206,8 @@ def last_attempts(store: Store, limit: int, **where: str | None) -> list[tuple[i
 def review_items(store: Store, run: str | None, reason: str | None) -> list[ReviewItem]:
     """The review items, most urgent first, then by id so that nobody can see the order of the run.
 
+    What had no verdict, and got one when its run went on, waits no longer.
+
     Raises:
         StoreError: an unknown run. ConfigError: an unknown reason.
     """
@@ -162,5 +215,14 @@ def review_items(store: Store, run: str | None, reason: str | None) -> list[Revi
         raise ConfigError(f"`{reason}` is no reason for a review", hint=f"known: {', '.join(URGENCY)}")
     if run is not None:
         store.run(run)
-    items = [ReviewItem(id=name, item=item) for name, item in store.reviews(run_id=run, reason=reason)]
+    found = store.reviews(run_id=run, reason=reason)
+    items = [ReviewItem(id=name, item=item) for name, item in found if not _is_settled(store, item)]
     return sorted(items, key=lambda one: (URGENCY.index(one.item.reason), one.id))
+
+
+def _is_settled(store: Store, item: ReviewRecord) -> bool:
+    """Whether an item that waits for want of a verdict has one now."""
+    if item.reason != "unevaluable":
+        return False
+    verdict = store.verdict(item.run_id, item.unit, item.grader)
+    return verdict is not None and verdict.status == "EVALUATED"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -10,12 +11,14 @@ from rightcall.llm.prices import cost
 from rightcall.llm.tokens import estimate_tokens
 from rightcall.run.judged import sampled
 from rightcall.run.judges import at_the_door
-from rightcall.run.opening import has_store, open_store
+from rightcall.run.opening import may_be_there, open_store
+from rightcall.run.resuming import on_record
 from rightcall.run.subject import cache_key
 
 if TYPE_CHECKING:
     from rightcall.run.judged_setup import Setup
-    from rightcall.run.subject import Subject
+    from rightcall.run.subject import Judge, Subject
+    from rightcall.store.records import AttemptRecord
 
 REPLY_TOKENS = 400
 """What a reply usually takes; an estimate."""
@@ -52,47 +55,83 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
 
 def forecast(setup: Setup) -> Forecast:
-    """Count what a run would ask.
+    """Count what a run would ask. Nothing is written, and no store is made.
+
+    The content retries of malformed replies and the one probe of an endpoint cannot be foreseen and are not counted.
 
     Raises:
         RightcallError: whatever would stop the run before its first question.
     """
-    judges = at_the_door(setup.panel, offline=True)
-    known = _known(setup)
-    items = without = calls = cached = tokens_in = unpriced = 0
-    money: dict[str, float] = {}
-    for item in sampled(setup.work.items(), setup.asking):
-        items += 1
-        subject = item.subject
-        if subject is None:
-            without += 1
-            continue
-        size = _size(subject)
-        for judge in judges:
-            for replicate in range(setup.asking.terms.replicates):
-                if setup.asking.terms.use_cache and cache_key(subject, judge, replicate) in known:
-                    cached += 1
-                    continue
-                calls += 1
-                tokens_in += size
-                price, currency = cost(judge.spec, judge.spec.model, size, REPLY_TOKENS)
-                if price is None or currency is None:
-                    unpriced += 1
-                else:
-                    money[currency] = money.get(currency, 0.0) + price
+    judges, seen = at_the_door(setup.panel, offline=True), _Counting(_known(setup))
+    items = without = 0
+    try:
+        for item in sampled(setup.work.items(), setup.asking):
+            if item.unit in seen.known.settled:
+                continue
+            items += 1
+            if item.subject is None:
+                without += 1
+                continue
+            for judge in judges:
+                for replicate in range(setup.asking.terms.replicates):
+                    seen.question(item.subject, judge, replicate)
+    finally:
+        setup.close()
     return Forecast(
-        items=items, without_question=without, calls=calls, cached=cached, tokens_in=tokens_in,
-        tokens_out=calls * REPLY_TOKENS, money=money, unpriced=unpriced,
+        items=items, without_question=without, calls=seen.calls, cached=seen.cached, tokens_in=seen.tokens_in,
+        tokens_out=seen.calls * REPLY_TOKENS, money=seen.money, unpriced=seen.unpriced,
     )  # fmt: skip
 
 
-def _size(subject: Subject) -> int:
-    return estimate_tokens(subject.question.system) + estimate_tokens(subject.question.user)
+@dataclass
+class _Known:
+    """What is on record: keys of answers that count, and units of the run to go on with that have a verdict."""
+
+    answers: set[str] = field(default_factory=set)
+    settled: set[str] = field(default_factory=set)
 
 
-def _known(setup: Setup) -> set[str]:
-    """The keys of all answers on record."""
-    if not has_store(setup.loaded):
-        return set()
+@dataclass
+class _Counting:
+    """Questions as they would be asked, added up."""
+
+    known: _Known
+    calls: int = 0
+    cached: int = 0
+    tokens_in: int = 0
+    unpriced: int = 0
+    money: dict[str, float] = field(default_factory=dict)
+
+    def question(self, subject: Subject, judge: Judge, replicate: int) -> None:
+        """Count one question to one judge."""
+        if cache_key(subject, judge, replicate) in self.known.answers:
+            self.cached += 1
+            return
+        size = estimate_tokens(subject.question.system) + estimate_tokens(subject.question.user)
+        self.calls += 1
+        self.tokens_in += size
+        price, currency = cost(judge.spec, judge.spec.model, size, REPLY_TOKENS)
+        if price is None or currency is None:
+            self.unpriced += 1
+        else:
+            self.money[currency] = self.money.get(currency, 0.0) + price
+
+
+def _known(setup: Setup) -> _Known:
+    """What a run would not ask again."""
+    known = _Known()
+    if not may_be_there(setup.loaded):
+        return known
     with open_store(setup.loaded) as store:
-        return {attempt.key for _, _, attempt in store.attempts(status="ok")}
+        if setup.asking.terms.use_cache:
+            known.answers.update(attempt.key for _, _, attempt in store.attempts(status="ok"))
+        if setup.asking.resume is not None:
+            before = on_record(store, store.run(setup.asking.resume).id)
+            known.settled.update(before.settled)
+            known.answers.update(old.key for past in before.past.values() for old in past if _needs_no_call(old))
+    return known
+
+
+def _needs_no_call(old: AttemptRecord) -> bool:
+    """Whether a question has its answer, or a second reply that nobody could read either."""
+    return old.purpose == "question" and (old.status == "ok" or (old.attempt > 0 and bool(old.problems)))

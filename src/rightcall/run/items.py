@@ -65,6 +65,7 @@ class Item:
         subject: what a judge is asked; `None` if there is nothing to ask.
         conclude: from outcomes to a conclusion.
         trace, case: the redacted bodies to keep; `None` if there is none.
+        place: its place in input order, which the run gives it.
     """
 
     unit: str
@@ -75,6 +76,7 @@ class Item:
     step_id: str | None = None
     trace: bytes | None = None
     case: bytes | None = None
+    place: int = -1
 
 
 class Aggregate(Protocol):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rightcall.errors import TraceError
+from rightcall.errors import Place, TraceError
 from rightcall.run.golden import Bench
 from rightcall.trace.exclude import exclude
 from rightcall.trace.sources.dialect import ReadingReport, Skip
 from rightcall.trace.sources.reading import items_of, open_traces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rightcall.case.case import Case
-    from rightcall.errors import Place
     from rightcall.grade.verdict import GoldenResult
     from rightcall.run.plan import Plan
     from rightcall.trace.catalog import Catalog
@@ -24,15 +23,20 @@ if TYPE_CHECKING:
 class Joining:
     """Every trace of a plan with its case.
 
-    Attributes:
+    Args:
         plan: the files, the cases, the policy.
+        given: traces that are there already, in place of the plan's files.
+
+    Attributes:
+        plan: as given.
         reports: file -> what became of its records, filled while `joined` runs.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, given: Sequence[Trace] | None = None) -> None:
         """Make the grader ready."""
         self.plan = plan
         self.reports: dict[str, ReadingReport] = {}
+        self._given = given
         self._bench = Bench(plan)
 
     def joined(self) -> Iterator[tuple[Trace, Case | None, Catalog | None, GoldenResult, Place]]:
@@ -60,6 +64,9 @@ class Joining:
         return self._bench.grade(trace, place)
 
     def _traces(self) -> Iterator[tuple[Trace, Place]]:
+        if self._given is not None:
+            yield from ((self._own(trace), Place()) for trace in self._given)
+            return
         opened = [open_traces(path, self.plan.dialect) for path in self.plan.traces]
         for one in opened:
             self.reports[str(one.path)] = ReadingReport(one.dialect.name)
@@ -72,4 +79,8 @@ class Joining:
                 report.skip(item)
                 continue
             report.trace(item)
-            yield exclude(item, self.plan.exclude_tools) if self.plan.exclude_tools else item, place
+            yield self._own(item), place
+
+    def _own(self, trace: Trace) -> Trace:
+        """The trace without the calls of tools that are no tools of the agent."""
+        return exclude(trace, self.plan.exclude_tools) if self.plan.exclude_tools else trace

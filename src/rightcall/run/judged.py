@@ -8,40 +8,42 @@ only code-decided runs may do) nothing is kept.
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
+import signal
+from contextlib import AsyncExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from heapq import nsmallest
-from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, Self
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from rightcall.errors import ConfigError, NoDataError, RightcallError
+from rightcall.errors import ConfigError, NoDataError, Place, RightcallError
 from rightcall.run.clock import now, today
+from rightcall.run.concluding import Verdicts
 from rightcall.run.items import JudgedTally
 from rightcall.run.judging import Judging, Stop, Terms
-from rightcall.run.record import Recorder, sha256_of
-from rightcall.store.records import CaseRecord, ReviewRecord, RunEvent, RunRecord, TraceRecord, VerdictRecord
+from rightcall.run.record import Recorder
+from rightcall.run.resuming import Before, on_record, refuse_other_inputs
+from rightcall.run.spool import Spool
+from rightcall.store.records import RunEvent, RunRecord
 from rightcall.store.writer import Writer
 from rightcall.trace import jsontext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from rightcall.run.attempt import Outcome
     from rightcall.run.budget import Budget
-    from rightcall.run.items import Aggregate, Concluded, Item, Work
+    from rightcall.run.items import Aggregate, Item, JudgedResult, Work
     from rightcall.run.secrets import Cleaner
     from rightcall.run.subject import Judge
-    from rightcall.store.records import AttemptRecord, Record
+    from rightcall.store.records import RunStatus
     from rightcall.store.store import Store
 
-AGAIN = ("JUDGE_UNREACHABLE", "JUDGE_TIMEOUT", "JUDGE_RATE_LIMITED", "JUDGE_AUTH", "not_recorded")
-"""Reasons for which a case without an answer is asked again when its run is resumed."""
-
-RECKONED = {"known_tools", "new_tools"}
-"""Facts that follow from what was on record before a run, and so do not tell two inputs apart."""
+TOGETHER = 64
+"""How many conclusions are written at a time where no judge is asked: one commit holds what comes together."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ class Judged:
     others: dict[str, dict[str, int]] = field(default_factory=dict)
     reports: dict[str, Any] = field(default_factory=dict)
     conflict_limit: float = 0.05
+    warnings: list[str] = field(default_factory=list)
     store_name: str | None = None
-    _spool: IO[bytes] = field(default_factory=TemporaryFile)
-    _places: list[tuple[int, int] | None] = field(default_factory=list)
+    spool: Spool = field(default_factory=Spool)
 
     def __enter__(self) -> Self:
         """The run itself."""
@@ -91,24 +93,21 @@ class Judged:
 
     def __exit__(self, *_: object) -> None:
         """Drop the spool."""
-        self._spool.close()
+        self.close()
 
-    def place(self) -> int:
-        """Keep the next place in input order."""
-        self._places.append(None)
-        return len(self._places) - 1
+    def close(self) -> None:
+        """Drop the spool."""
+        self.spool.close()
 
-    def put(self, place: int, line: bytes) -> None:
-        """Write one result at its place."""
-        self._places[place] = (self._spool.seek(0, 2), len(line))
-        self._spool.write(line)
+    def count(self, place: int, line: bytes, result: JudgedResult) -> None:
+        """Take a result into the figures and the spool."""
+        self.spool.put(place, line)
+        self.tally.add(result)
+        self.aggregate.add(result)
 
     def results(self) -> Iterator[bytes]:
         """Every concluded result as JSON, in input order."""
-        for place in self._places:
-            if place is not None:
-                self._spool.seek(place[0])
-                yield self._spool.read(place[1])
+        return self.spool.lines()
 
     def decoded(self) -> Iterator[Any]:
         """Every concluded result, typed, in input order."""
@@ -118,7 +117,7 @@ class Judged:
 
 def judge_all(
     work: Work, judges: Sequence[Judge], asking: Asking, cleaner: Cleaner, store: Store | None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None, warn: Callable[[], list[str]] = list,
 ) -> Judged:  # fmt: skip
     """Run a grader over all its items.
 
@@ -129,76 +128,99 @@ def judge_all(
         cleaner: takes secrets out of what is kept.
         store: where everything is kept; needed as soon as a judge is asked.
         progress: called with how many items are concluded, and how many of them without a verdict.
+        warn: what must be said about the judges, once all items were seen.
 
     Raises:
-        ConfigError: a run to be resumed that is unknown or was made with other inputs.
+        ConfigError: a run to be resumed that was made with other inputs.
         StoreError: the record broke; what was committed before stands, and the run can be resumed.
         NoDataError: nothing to judge.
     """
-    return asyncio.run(_Run(work, judges, asking, cleaner, store, progress or (lambda _done, _bad: None)).all())
+    return asyncio.run(_Run(work, judges, asking, cleaner, store, progress or (lambda _done, _bad: None), warn).all())
+
+
+async def judge_all_async(
+    work: Work, judges: Sequence[Judge], asking: Asking, cleaner: Cleaner, store: Store | None,
+    progress: Callable[[int, int], None] | None = None, warn: Callable[[], list[str]] = list,
+) -> Judged:  # fmt: skip
+    """Like `judge_all`, in the event loop of the caller, whose signals stay its own; cancelling interrupts the run."""
+    run = _Run(work, judges, asking, cleaner, store, progress or (lambda _done, _bad: None), warn)
+    run.on_interrupt = lambda _stop: nullcontext()
+    return await run.all()
 
 
 class _Run:
-    """One run while it goes on."""
+    """One run while it goes on.
+
+    Attributes:
+        before: what it had on record already.
+        verdicts: writes what is concluded; `None` where nothing is kept.
+    """
 
     def __init__(
         self, work: Work, judges: Sequence[Judge], asking: Asking, cleaner: Cleaner, store: Store | None,
-        progress: Callable[[int, int], None],
+        progress: Callable[[int, int], None], warn: Callable[[], list[str]],
     ) -> None:  # fmt: skip
         self.work, self.judges, self.asking, self.cleaner, self.store = work, judges, asking, cleaner, store
-        self.progress = progress
+        self.progress, self.warn = progress, warn
         self.facts = cleaner.value(
             {**work.facts(), "judges": [judge_facts(judge) for judge in judges], **_asked(asking)}
         )
-        self.known: dict[str, tuple[VerdictRecord, bytes]] = {}
-        self.writer: Writer | None = None
-        self.kept: set[str] = set()
-        self.places: dict[str, int] = {}
+        self.before = Before()
+        self.verdicts: Verdicts | None = None
         self.judged: Judged
+        self.found: Iterator[Item] = iter(())
+        self.left: Iterator[Item] = iter(())
+        self.on_interrupt: Callable[[Callable[[], None]], AbstractContextManager[None]] = _on_interrupt
 
     async def all(self) -> Judged:
         """From the start of the run to its end."""
-        run = self._begin()
-        self.judged = Judged(
-            self.work.grader, run, self.facts, self.work.aggregate(), self.work.result_type,
-            store_name=None if self.store is None else self.store.name,
-        )  # fmt: skip
-        try:
-            await self._through(run)
-        except BaseException:
-            self.judged._spool.close()  # noqa: SLF001 - its own
-            raise
-        self.judged.reports = self.work.reports
-        return self.judged
-
-    async def _through(self, run: RunRecord | None) -> None:
         async with AsyncExitStack() as doors:
             for judge in self.judges:
                 doors.push_async_callback(judge.door.close)
+            self.found = self._found()
+            run = self._begin()
+            self.judged = Judged(
+                self.work.grader, run, self.facts, self.work.aggregate(), self.work.result_type,
+                reports=self.work.reports, store_name=None if self.store is None else self.store.name,
+            )  # fmt: skip
+            doors.push(self._close_if_broken)
+            self.judged.tally.reviews.update(self.before.reviews)
             if self.store is None or run is None:
-                await Judging((), _NO_RECORD, self.asking.terms).run(self._items(), self._conclude)
-                self._check_found()
-                return
-            self.writer = await doors.enter_async_context(Writer(self.store))
-            await self._recorded(run, self.store, self.writer)
+                await self._unrecorded()
+            else:
+                await self._recorded(run, self.store, await doors.enter_async_context(Writer(self.store)))
+        return self.judged
+
+    def _close_if_broken(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.judged.close()
+
+    async def _unrecorded(self) -> None:
+        """Code alone decides, and nothing is kept."""
+        for item in self._items():
+            await self._conclude(item, [])
 
     async def _recorded(self, run: RunRecord, store: Store, writer: Writer) -> None:
+        self.verdicts = Verdicts(run, self.work.grader, writer, self.cleaner, self.before)
         record = Recorder(run.id, store, writer, self.cleaner, budget=self.asking.budget)
-        judging = Judging(self.judges, record, self.asking.terms, self._past(run))
+        terms = self.asking.terms if self.judges else replace(self.asking.terms, jobs=TOGETHER)
+        judging = Judging(self.judges, record, terms, self.before.past)
         try:
-            with _on_interrupt(judging.interrupt):
+            with self.on_interrupt(judging.interrupt):
                 self.judged.stop = await judging.run(self._items(), self._conclude)
-            self._check_found()
+            self._pass_over_the_rest()
         except RightcallError as error:
             await self._try_to_end(writer, run, "broken", self.cleaner.text(error.message))
             raise
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            await self._try_to_end(writer, run, "interrupted", "interrupted at once; --resume goes on")
+            raise
         self.judged.spent = msgspec.to_builtins(record.spent)
         self.judged.others = {judge.name: judge.others for judge in self.judges if judge.others}
-        self.judged.tally.not_asked = sum(place is None for place in self.judged._places)  # noqa: SLF001 - its own
         stop = self.judged.stop
+        status: RunStatus = "finished"
         if stop is not None:
-            self._count_the_rest()
-        status = "finished" if stop is None else "interrupted" if stop.cause == "interrupted" else "stopped"
+            status = "interrupted" if stop.cause == "interrupted" else "stopped"
         await self._end(writer, run, status, None if stop is None else stop.message)
 
     # ---- begin and end -------------------------------------------------------------------------------------------
@@ -211,140 +233,82 @@ class _Run:
         if self.asking.resume is None:
             return self.store.new_run(self.work.grader, today(), now(), self.facts)
         run = self.store.run(self.asking.resume)
-        _refuse_other_inputs(run, self.work.grader, self.facts)
+        refuse_other_inputs(run, self.work.grader, self.facts)
         self.store.write([RunEvent(run_id=run.id, at=now(), status="resumed")])
-        for verdict in self.store.verdicts(run.id):
-            if verdict.reason not in AGAIN:
-                self.known[verdict.unit] = (verdict, self.store.body(verdict.result))
+        self.before = on_record(self.store, run.id)
         return run
 
-    def _past(self, run: RunRecord) -> dict[str, list[AttemptRecord]]:
-        """The attempts of this run that belong to no verdict yet."""
-        found: dict[str, list[AttemptRecord]] = {}
-        if self.asking.resume is not None and self.store is not None:
-            for _seq, _digest, old in self.store.attempts(run_id=run.id):
-                if old.unit not in self.known:
-                    found.setdefault(old.unit, []).append(old)
-        return found
-
-    async def _end(self, writer: Writer, run: RunRecord, status: Any, message: str | None) -> None:
-        summary = {**short_summary(self.judged), "own": self.judged.aggregate.summary()}
+    async def _end(self, writer: Writer, run: RunRecord, status: RunStatus, message: str | None) -> None:
+        self.judged.warnings = self.cleaner.value(self.warn())
+        own = self.judged.aggregate.summary()
+        summary = {**short_summary(self.judged), "own": own, "warnings": self.judged.warnings}
         plain = jsontext.decode(msgspec.json.encode(summary))
         await writer.append([RunEvent(run_id=run.id, at=now(), status=status, message=message, summary=plain)])
 
-    async def _try_to_end(self, writer: Writer, run: RunRecord, status: Any, message: str) -> None:
+    async def _try_to_end(self, writer: Writer, run: RunRecord, status: RunStatus, message: str) -> None:
         """Note why a run broke, if the record still takes it."""
         try:
             await self._end(writer, run, status, message)
         except RightcallError:
             return
 
-    def _check_found(self) -> None:
-        if not self.judged._places and not any(report.skipped for report in self.work.reports.values()):  # noqa: SLF001 - its own
-            raise NoDataError("nothing to judge in these files")
-
-    def _count_the_rest(self) -> None:
+    def _pass_over_the_rest(self) -> None:
         """Items that the run stopped before are counted, so that they lower its coverage."""
-        for _ in self._rest:
-            self.judged.tally.not_asked += 1
+        for _ in self.left:
+            pass
+        self.judged.tally.not_asked = self.judged.spool.missing
 
     # ---- items ---------------------------------------------------------------------------------------------------
 
+    def _found(self) -> Iterator[Item]:
+        """All items. The first one is made here, before the run begins: a run of nothing leaves nothing behind.
+
+        Raises:
+            ConfigError: a filter that selects nothing. NoDataError: nothing to judge.
+        """
+        items = sampled(self.work.items(), self.asking)
+        first = next(items, None)
+        if first is not None:
+            return chain((first,), items)
+        only = self.facts.get("only")
+        if only is not None:
+            flag = "--only" if self.work.grader == "selection" else "--trace"
+            raise ConfigError(f"nothing has the id `{only}`", place=Place(flag), hint="check the id")
+        if not any(report.skipped for report in self.work.reports.values()):
+            raise NoDataError("nothing to judge in these files")
+        return items
+
     def _items(self) -> Iterator[Item]:
         """The items that are not on record yet; the others are counted as they stand."""
-        self._rest = self._fresh()
-        yield from self._rest
+        self.left = self._fresh()
+        return self.left
 
     def _fresh(self) -> Iterator[Item]:
-        for item in sampled(self.work.items(), self.asking):
-            place = self.judged.place()
-            known = self.known.pop(item.unit, None)
-            if known is None:
-                self.places[item.unit] = place
-                yield item
-            else:
-                self.judged.tally.resumed += 1
-                self._count(place, known[1])
-
-    def _count(self, place: int, line: bytes) -> None:
-        result = msgspec.json.decode(line, type=self.work.result_type)
-        self.judged.put(place, line)
-        self.judged.tally.add(result)
-        self.judged.aggregate.add(result)
-        tally = self.judged.tally
-        self.progress(tally.evaluated + sum(tally.unevaluable.values()), sum(tally.unevaluable.values()))
+        for item in self.found:
+            place = self.judged.spool.place()
+            known = self.before.settled.pop(item.unit, None)
+            if known is None or self.store is None:
+                yield replace(item, place=place)
+                continue
+            line = self.store.body(known)
+            self.judged.tally.resumed += 1
+            self._count(place, line, msgspec.json.decode(line, type=self.work.result_type))
 
     async def _conclude(self, item: Item, outcomes: list[Outcome]) -> None:
         """Record a conclusion, then count it."""
         done = item.conclude(outcomes)
         line = msgspec.json.encode(done.result)
-        if self.writer is not None and self.judged.run is not None:
-            records, bodies = self._records(item, outcomes, done, line, self.judged.run)
-            await self.writer.append(records, bodies)
+        if self.verdicts is not None:
+            await self.verdicts.write(item, outcomes, done, line)
         for review in done.reviews:
             self.judged.tally.reviews[review.reason] += 1
-        self._count(self.places.pop(item.unit), line)
+        self._count(item.place, line, done.result)
 
-    def _records(
-        self, item: Item, outcomes: Sequence[Outcome], done: Concluded, line: bytes, run: RunRecord
-    ) -> tuple[list[Record], list[bytes]]:
-        records: list[Record] = []
-        bodies = [line]
-        trace, case = self._kept(item.trace, bodies), self._kept(item.case, bodies)
-        if trace is not None and trace not in self.kept:
-            records.append(TraceRecord(body=trace, id=item.trace_id or "", case_id=item.case_id))
-        if case is not None and case not in self.kept:
-            records.append(CaseRecord(body=case, id=item.case_id or item.step_id or ""))
-        self.kept.update(sha for sha in (trace, case) if sha is not None)
-        result = done.result
-        records.append(
-            VerdictRecord(
-                run_id=run.id,
-                grader=self.work.grader,
-                unit=item.unit,
-                result=sha256_of(line),
-                status=result.status,
-                reason=result.reason,
-                verdict=result.verdict,
-                score=getattr(result, "overall_score", None),
-                case_id=item.case_id,
-                trace_id=item.trace_id,
-                step_id=item.step_id,
-                trace=trace,
-                case=case,
-                revision=self._revision(item, run),
-                attempts=tuple(digest for outcome in outcomes for digest in outcome.attempts),
-                decided_by=done.decided_by,
-            )
-        )
-        records += [
-            ReviewRecord(
-                run_id=run.id, grader=self.work.grader, unit=item.unit, reason=review.reason, created_at=now(),
-                detail=self.cleaner.text(review.detail), severity=review.severity, probability=review.probability,
-                case_id=item.case_id, trace_id=item.trace_id, step_id=item.step_id,
-            )
-            for review in done.reviews
-        ]  # fmt: skip
-        return records, bodies
-
-    def _kept(self, body: bytes | None, bodies: list[bytes]) -> str | None:
-        """The name of a body, which is written where this run has not written it yet."""
-        if body is None:
-            return None
-        sha = sha256_of(body)
-        if sha not in self.kept:
-            bodies.append(body)
-        return sha
-
-    def _revision(self, item: Item, run: RunRecord) -> int:
-        if self.asking.resume is None or self.store is None:
-            return 0
-        before = self.store.verdict(run.id, item.unit)
-        return 0 if before is None else before.revision + 1
-
-
-_NO_RECORD: Any = None
-"""A run without judges writes no attempt, so its recorder is never used."""
+    def _count(self, place: int, line: bytes, result: JudgedResult) -> None:
+        self.judged.count(place, line, result)
+        tally = self.judged.tally
+        bad = sum(tally.unevaluable.values())
+        self.progress(tally.evaluated + bad, bad)
 
 
 def judge_facts(judge: Judge) -> dict[str, Any]:
@@ -400,40 +364,27 @@ def is_drawn(run_salt: str, unit: str, share: float) -> bool:
     return number < share * 2**64
 
 
-def _refuse_other_inputs(run: RunRecord, grader: str, facts: dict[str, Any]) -> None:
-    """A run is only gone on with as it began: one run, one set of inputs.
-
-    Raises:
-        ConfigError: naming what differs.
-    """
-    if run.grader != grader:
-        raise ConfigError(f"run {run.id} is a run of `{run.grader}`", hint=f"rightcall {run.grader} --resume {run.id}")
-    then, here = jsontext.decode(jsontext.encode(run.facts)), jsontext.decode(msgspec.json.encode(facts))
-    keys = (then.keys() | here.keys()) - RECKONED
-    different = sorted(key for key in keys if then.get(key) != here.get(key))
-    if different:
-        raise ConfigError(
-            f"run {run.id} was made with other {', '.join(different)}", hint="resume it as it was begun, or begin anew"
-        )
-
-
 @contextmanager
 def _on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """Ctrl-C stops the run cleanly; a second one ends it at once."""
-    import signal
-
+    """Ctrl-C, or being asked to end, stops the run cleanly; a second time ends it at once."""
     loop = asyncio.get_running_loop()
+    caught: list[signal.Signals] = []
 
     def first() -> None:
         stop()
-        loop.remove_signal_handler(signal.SIGINT)
+        release()
+
+    def release() -> None:
+        while caught:
+            loop.remove_signal_handler(caught.pop())
 
     try:
-        loop.add_signal_handler(signal.SIGINT, first)
+        for one in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(one, first)
+            caught.append(one)
     except (NotImplementedError, RuntimeError, ValueError):  # not in the main thread: the caller's business
-        yield
-        return
+        release()
     try:
         yield
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        release()

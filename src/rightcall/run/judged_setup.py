@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
+import msgspec
 
 from rightcall.case.load import load_tools
-from rightcall.case.steps import iter_steps
-from rightcall.errors import ConfigError, Place, TraceError
+from rightcall.errors import ConfigError, Place
 from rightcall.grade.safety import Matrix
-from rightcall.grade.steps import derive, obstacle
-from rightcall.judge.views import without_identity
 from rightcall.run.budget import parse_budget
+from rightcall.run.golden import sha256_of_file
 from rightcall.run.hiding import without_secrets
 from rightcall.run.joining import Joining
-from rightcall.run.judged import Asking, judge_all
+from rightcall.run.judged import Asking, judge_all, judge_all_async
 from rightcall.run.judges import Panel, at_the_door, cleaner_of, panel_of, relatives
 from rightcall.run.judging import Terms
 from rightcall.run.opening import has_store, open_store, redactor_of
-from rightcall.run.plan import expand
-from rightcall.run.prepare import folder_of, names_of, prepare
+from rightcall.run.own import OwnWork
+from rightcall.run.prepare import folder_of, prepare
 from rightcall.run.questions import prompter
 from rightcall.run.rubric import RubricWork
-from rightcall.run.selection import NoStep, SelectionWork, tools_of
+from rightcall.run.selection import SelectionWork
+from rightcall.run.step_source import case_files, note_new_tools, step_source
 from rightcall.settings.load import load_policy
 from rightcall.trace.catalog import Catalog
 from rightcall.trace.digest import digest
@@ -34,14 +33,14 @@ from rightcall.trace.digest import digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rightcall.case.step import Step
-    from rightcall.grade.golden import Options
+    from rightcall.case.policy import Policy
     from rightcall.run.items import Work
     from rightcall.run.judged import Judged
-    from rightcall.run.plan import Plan
     from rightcall.run.questions import Prompter
     from rightcall.run.secrets import Cleaner
+    from rightcall.run.subject import Judge
     from rightcall.settings.load import Loaded
+    from rightcall.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -106,13 +105,26 @@ class Setup:
         Raises:
             RightcallError: whatever stops the run; see `judge_all`.
         """
+        with self._open() as (judges, store):
+            judged = judge_all(self.work, judges, self.asking, self.cleaner, store, progress, self.warn)
+        judged.conflict_limit = self.loaded.settings.limits.conflicts
+        return judged
+
+    async def run_async(self, progress: Callable[[int, int], None] | None = None) -> Judged:
+        """Judge everything, in the event loop of the caller; see `judge_all_async`."""
+        with self._open() as (judges, store):
+            judged = await judge_all_async(self.work, judges, self.asking, self.cleaner, store, progress, self.warn)
+        judged.conflict_limit = self.loaded.settings.limits.conflicts
+        return judged
+
+    @contextmanager
+    def _open(self) -> Iterator[tuple[list[Judge], Store | None]]:
+        """The judges at their doors and the store."""
         with without_secrets(self.cleaner.redactor), ExitStack() as closing:
             closing.callback(self.close)
             judges = at_the_door(self.panel, offline=self.offline, jobs=self.asking.terms.jobs)
-            store = closing.enter_context(open_store(self.loaded)) if self.keeps else None
-            judged = judge_all(self.work, judges, self.asking, self.cleaner, store, progress)
-        judged.conflict_limit = self.loaded.settings.limits.conflicts
-        return judged
+            is_new = self.asking.resume is None
+            yield judges, closing.enter_context(open_store(self.loaded, create=is_new)) if self.keeps else None
 
 
 def set_up_selection(loaded: Loaded, files: tuple[str, ...], flags: Flags) -> Setup:
@@ -124,23 +136,29 @@ def set_up_selection(loaded: Loaded, files: tuple[str, ...], flags: Flags) -> Se
         ConfigError, CaseError, NoDataError, ProviderError: whatever is wrong, before anything is judged.
     """
     panel = panel_of(loaded, flags.judge or loaded.settings.selection.judge, probe_local=flags.probe_local)
-    cleaner = _cleaner(loaded, panel)
-    with without_secrets(cleaner.redactor):
-        asking = _asking(loaded, panel, flags)
-        source = _step_source(loaded, files, flags, with_history=bool(panel.specs))
+    cleaner = cleaner_for(loaded, panel)
+    with without_secrets(cleaner.redactor), ExitStack() as undo:
+        asking = asking_of(loaded, panel, flags)
+        source = step_source(
+            loaded, files, policy=flags.policy, only=flags.only, limit=flags.limit, strict=flags.strict,
+            with_history=bool(panel.specs),
+        )  # fmt: skip
+        undo.callback(source.close)
         prompt = flags.prompt or loaded.settings.selection.prompt
-        asked = _prompter(loaded, prompt, "selection", cleaner, panel, from_flag=flags.prompt is not None)
-        tools = _suite_tools(loaded)
+        asked = prompter_for(loaded, prompt, "selection", cleaner, panel, from_flag=flags.prompt is not None)
+        tools = suite_tools(loaded)
         rules = loaded.settings.policy if flags.policy is None else load_policy(flags.policy)
         work = SelectionWork(
             steps=source.steps, tools=tools, matrix=Matrix(rules, loaded.settings.aliases), cleaner=cleaner,
-            aliases=loaded.settings.aliases, prompter=asked if panel.specs else None, quorum=_quorum(panel, flags),
+            aliases=loaded.settings.aliases, prompter=asked if panel.specs else None, quorum=quorum_of(panel, flags),
             review_share=loaded.settings.review.random, new_share=loaded.settings.review.random_new_tools,
-            more_facts=_inputs_facts(source.inputs, loaded, rules, flags), reports=source.reports,
+            more_facts=inputs_facts(list(map(_file_facts, source.inputs)), loaded, rules, flags),
+            reports=source.reports,
         )  # fmt: skip
         keeps = bool(panel.specs) or has_store(loaded) or flags.resume is not None
         if keeps:
-            _note_new_tools(work, loaded, flags.resume)
+            note_new_tools(work, loaded, flags.resume)
+        undo.pop_all()
     return Setup(
         work, panel, asking, cleaner, loaded, flags.offline, keeps=keeps, inputs=source.inputs, close=source.close
     )
@@ -154,24 +172,29 @@ def set_up_rubric(loaded: Loaded, flags: Flags) -> Setup:
     """
     table = loaded.settings.rubric
     panel = panel_of(loaded, flags.judge or table.judge, probe_local=flags.probe_local)
-    cleaner = _cleaner(loaded, panel)
+    cleaner = cleaner_for(loaded, panel)
     with without_secrets(cleaner.redactor):
         plan = prepare(
             loaded, policy=flags.policy, only=flags.only, limit=flags.limit, strict=flags.strict, needs_cases=False
         )
         joining = Joining(plan)
         plain, golden = (
-            _prompter(loaded, flags.prompt or name, "rubric", cleaner, panel, from_flag=flags.prompt is not None)
+            prompter_for(
+                loaded, flags.prompt or name, "rubric", cleaner, panel, from_flag=flags.prompt is not None, own=True
+            )
             for name in (table.prompt, table.prompt_golden)
         )
-        work = RubricWork(
-            traces=joining.joined, plain=plain, golden=golden, cleaner=cleaner, quorum=_quorum(panel, flags),
+        make = RubricWork if plain.prompt.grader == "rubric" else OwnWork
+        work = make(
+            traces=joining.joined, plain=plain, golden=golden, cleaner=cleaner, quorum=quorum_of(panel, flags),
             matrix=Matrix(plan.policy, plan.aliases), aliases=plan.aliases,
             review_share=loaded.settings.review.random, reports=joining.reports,
-            more_facts=_inputs_facts([*plan.traces, *_case_files(plan)], loaded, plan.policy, flags),
+            more_facts=inputs_facts(
+                [_file_facts(path) for path in (*plan.traces, *case_files(plan))], loaded, plan.policy, flags
+            ),
         )  # fmt: skip
-        asking = _asking(loaded, panel, flags)
-    inputs = [*plan.traces, *_case_files(plan)]
+        asking = asking_of(loaded, panel, flags)
+    inputs = [*plan.traces, *case_files(plan)]
     return Setup(
         work,
         panel,
@@ -186,11 +209,7 @@ def set_up_rubric(loaded: Loaded, flags: Flags) -> Setup:
     )
 
 
-def _case_files(plan: Plan) -> list[Path]:
-    return [Path(file) for file, _ in plan.cases.files]
-
-
-def _cleaner(loaded: Loaded, panel: Panel) -> Cleaner:
+def cleaner_for(loaded: Loaded, panel: Panel) -> Cleaner:
     """Redaction with the store's key, which is made here if the store is new: equal secrets must stay equal later."""
     if panel.specs or has_store(loaded):
         from rightcall.run.opening import make_key
@@ -199,7 +218,12 @@ def _cleaner(loaded: Loaded, panel: Panel) -> Cleaner:
     return cleaner_of(redactor_of(loaded), panel)
 
 
-def _asking(loaded: Loaded, panel: Panel, flags: Flags) -> Asking:
+def asking_of(loaded: Loaded, panel: Panel, flags: Flags) -> Asking:
+    """How a run asks.
+
+    Raises:
+        ConfigError: a number that cannot be used.
+    """
     for name, value in (("replicates", flags.replicates), ("jobs", flags.jobs), ("sample", flags.sample)):
         if value is not None and value < 1:
             raise ConfigError(f"--{name} must be at least 1", place=Place(f"--{name}"))
@@ -214,116 +238,57 @@ def _asking(loaded: Loaded, panel: Panel, flags: Flags) -> Asking:
     )  # fmt: skip
 
 
-def _quorum(panel: Panel, flags: Flags) -> int:
+def quorum_of(panel: Panel, flags: Flags) -> int:
     """How many judges must have answered: more than half, if nobody says otherwise."""
     return flags.quorum if flags.quorum is not None else len(panel.specs) // 2 + 1
 
 
-def _prompter(loaded: Loaded, name: str, grader: str, cleaner: Cleaner, panel: Panel, *, from_flag: bool) -> Prompter:
+def prompter_for(
+    loaded: Loaded, name: str, grader: str, cleaner: Cleaner, panel: Panel, *, from_flag: bool, own: bool = False,
+) -> Prompter:  # fmt: skip
+    """The prompt of a run; a relative file belongs to the settings' folder unless a flag named it."""
     folder = Path() if from_flag else loaded.folder
-    return prompter(name, grader, cleaner, panel.specs.values(), folder)
+    return prompter(name, grader, cleaner, panel.specs.values(), folder, own=own)
 
 
-def _suite_tools(loaded: Loaded) -> Catalog | None:
+def suite_tools(loaded: Loaded) -> Catalog | None:
+    """The catalog that the settings name, if any."""
+    file = _tools_file(loaded)
+    return None if file is None else Catalog(load_tools(file), Place(str(file)))
+
+
+def _tools_file(loaded: Loaded) -> Path | None:
     written = loaded.settings.tools
-    if not written:
-        return None
-    file = folder_of(loaded, "tools") / written
-    return Catalog(load_tools(file), Place(str(file)))
+    return folder_of(loaded, "tools") / written if written else None
 
 
-def _inputs_facts(inputs: list[Path], loaded: Loaded, policy: Any, flags: Flags) -> dict[str, Any]:
-    """What is judged: the files by their content, the policy, the catalog."""
-    import msgspec
-
-    from rightcall.run.golden import sha256_of_file
-
+def inputs_facts(inputs: list[dict[str, str]], loaded: Loaded, policy: Policy, flags: Flags) -> dict[str, Any]:
+    """What is judged: the inputs by their content, and every setting that changes what is asked or concluded."""
+    settings, tools = loaded.settings, _tools_file(loaded)
     return {
-        "inputs": [{"file": str(path), "sha256": sha256_of_file(path)} for path in inputs],
-        "policy_sha256": digest(msgspec.json.decode(msgspec.json.encode(policy))),
-        "tools": loaded.settings.tools,
+        "inputs": inputs,
+        "policy_sha256": _digest_of(policy),
+        "tools": None if tools is None else _file_facts(tools),
         "limit": flags.limit,
         "only": flags.only,
+        "dialect": settings.dialect,
+        "aliases": settings.aliases,
+        "exclude_tools": settings.exclude_tools,
+        "golden": msgspec.to_builtins(settings.golden),
+        # The patterns may say what is secret, so they are not kept themselves.
+        "redact_sha256": _digest_of(settings.redact),
     }
 
 
-@dataclass(frozen=True)
-class _Source:
-    """Where steps come from: the steps, the files, the reading reports (filled meanwhile), and what to close."""
-
-    steps: Callable[[], Iterator[tuple[Step | NoStep, Place]]]
-    inputs: list[Path]
-    reports: dict[str, Any]
-    close: Callable[[], None]
+def _file_facts(path: Path) -> dict[str, str]:
+    try:
+        return {"file": str(path), "sha256": sha256_of_file(path)}
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", place=Place(str(path)), hint="check the path") from None
 
 
-def _step_source(loaded: Loaded, files: tuple[str, ...], flags: Flags, *, with_history: bool) -> _Source:
-    """The steps of a run. `with_history`: whether derived steps carry what the agent knew, which only a judge needs."""
-    if names_of(loaded.settings.cases):
-        plan = prepare(loaded, policy=flags.policy, only=flags.only, limit=flags.limit, strict=flags.strict)
-        joining = Joining(plan)
-        return _Source(
-            lambda: _derived(joining, plan.options, with_history=with_history),
-            [*plan.traces, *_case_files(plan)],
-            joining.reports,
-            plan.cases.close,
-        )
-    paths = expand(files or names_of(loaded.settings.traces), Path() if files else loaded.folder, "step")
-    return _Source(lambda: _written(paths, flags), paths, {}, lambda: None)
-
-
-def _written(paths: list[Path], flags: Flags) -> Iterator[tuple[Step | NoStep, Place]]:
-    count = 0
-    for path in paths:
-        for step, place in iter_steps(path):
-            if flags.limit is not None and count >= flags.limit:
-                return
-            if flags.only is None or step.id == flags.only:
-                count += 1
-                yield step, place
-
-
-def _derived(joining: Joining, options: Options, *, with_history: bool) -> Iterator[tuple[Step | NoStep, Place]]:
-    """The steps of every trace with a golden; a trace or a case that gives none is named, not dropped."""
-    seen = set()
-    for trace, case, _catalog, golden, place in joining.joined():
-        if case is None:
-            reason = "no_case" if trace.case_id is not None else "nothing_expected"
-            yield NoStep(trace.id, trace.case_id, reason), place
-            continue
-        seen.add(case.id)
-        why_not = obstacle(case, trace, golden)
-        if why_not is not None:
-            yield NoStep(trace.id, case.id, why_not), place
-            continue
-        try:
-            steps = derive(case, trace, golden, retries_are_free=options.retries_are_free, with_history=with_history)
-        except TraceError:  # recorded bytes that no reader can hold
-            yield NoStep(trace.id, case.id, "unreadable"), place
-            continue
-        for step in steps:
-            yield replace(step, context=without_identity(step.context, trace)), place
-    if joining.plan.limit is None and joining.plan.only is None:
-        for case_id in joining.plan.cases:
-            if case_id not in seen:
-                yield NoStep(None, case_id, "no_trace"), joining.plan.cases.place(case_id)
-
-
-def _note_new_tools(work: SelectionWork, loaded: Loaded, resume: str | None) -> None:
-    """Tools that the last run did not know get a larger random sample for review."""
-    with open_store(loaded) as store:
-        if resume is not None:
-            facts = store.run(resume).facts
-            work.new_tools = frozenset(facts.get("new_tools", ()))
-            work.more_facts |= {key: facts[key] for key in ("known_tools", "new_tools") if key in facts}
-            return
-        last = next((run for run, _ in store.runs() if run.grader == "selection" and "known_tools" in run.facts), None)
-    suite = {tool.name for tool in work.tools.tools} if work.tools is not None else set()
-    here = suite | tools_of(step for step, _ in work.steps())
-    work.more_facts["known_tools"] = sorted(here)
-    if last is not None:
-        work.new_tools = frozenset(here - set(last.facts["known_tools"]))
-        work.more_facts["new_tools"] = sorted(work.new_tools)
+def _digest_of(value: Any) -> str:
+    return digest(msgspec.json.decode(msgspec.json.encode(value)))
 
 
 def set_up_probe(
@@ -344,16 +309,16 @@ def set_up_probe(
     if most is not None and most < 1:
         raise ConfigError("at least one item a class is needed", place=Place("--items"))
     panel = panel_of(loaded, flags.judge or "auto", probe_local=flags.probe_local)
-    cleaner = _cleaner(loaded, panel)
+    cleaner = cleaner_for(loaded, panel)
     names = {"selection": loaded.settings.selection.prompt, "rubric": loaded.settings.rubric.prompt_golden}
     for grader in graders:
         if grader not in names:
             raise ConfigError(f"there are no probes for `{grader}`", hint=f"known: {', '.join(names)}")
     prompters: dict[Any, Prompter] = {
-        grader: _prompter(
+        grader: prompter_for(
             loaded, flags.prompt or names[grader], grader, cleaner, panel, from_flag=flags.prompt is not None
         )
         for grader in graders
     }
     work = ProbeWork(prompters, cleaner, classes, most)
-    return Setup(work, panel, _asking(loaded, panel, flags), cleaner, loaded, flags.offline, keeps=True)
+    return Setup(work, panel, asking_of(loaded, panel, flags), cleaner, loaded, flags.offline, keeps=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rightcall.llm.choose import client_for, judges_for
 from rightcall.llm.door import Door
 from rightcall.llm.pace import Pace
-from rightcall.run.secrets import Cleaner, known_secrets
 from rightcall.run.record import endpoint_of
+from rightcall.run.secrets import Cleaner, known_secrets
 from rightcall.run.subject import Judge
 
 if TYPE_CHECKING:
@@ -35,10 +35,12 @@ class Panel:
     Attributes:
         specs: name -> configuration; empty if no judge is asked.
         skipped: why no judge is asked although one was wished for.
+        clients: name -> who answers, for judges that a program brings itself.
     """
 
     specs: dict[str, JudgeSpec] = field(default_factory=dict)
     skipped: str | None = None
+    clients: dict[str, Client] = field(default_factory=dict)
 
 
 def panel_of(loaded: Loaded, name: str, *, probe_local: bool = False) -> Panel:
@@ -64,7 +66,8 @@ def at_the_door(panel: Panel, *, offline: bool = False, jobs: int | None = None)
         most = min(spec.max_concurrency, jobs) if jobs else spec.max_concurrency
         # What an endpoint bears, it bears from all judges that stand before it together.
         pace = paces.setdefault((spec.provider, spec.base_url or endpoint_of(spec)), Pace(most=most))
-        judges.append(Judge(name, spec, Door(_client(spec, away=away), spec, pace=pace), offline=away))
+        client = panel.clients.get(name) or _client(spec, away=away)
+        judges.append(Judge(name, spec, Door(client, spec, pace=pace), offline=away))
     return judges
 
 

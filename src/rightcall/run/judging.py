@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from rightcall.judge.contract import Malformed
-from rightcall.run.attempt import Outcome, attempt, digest_of
+from rightcall.run.attempt import Outcome, attempt, digest_of, echoes
 from rightcall.run.record import BudgetSpent
 from rightcall.run.subject import cache_key
 
@@ -154,6 +154,7 @@ class Judging:
         return Outcome(
             judge=judge.name, replicate=replicate, reply=read, problems=read.noted, attempts=(digest_of(old),),
             cached=True, healed=old.attempt > 0, model=old.model_answered,
+            suspicions=echoes(text, subject, self.record),
         )  # fmt: skip
 
     def _watch(self, outcome: Outcome) -> None:
@@ -161,7 +162,8 @@ class Judging:
         name = outcome.judge
         if outcome.reply is not None:
             self.answered[name] += 1
-            self._silent[name] = 0
+            if not outcome.cached:  # what is on record does not show that somebody is there
+                self._silent[name] = 0
             return
         self.failed.setdefault(name, Counter())[outcome.reason or "unknown"] += 1
         if outcome.reason == "JUDGE_AUTH":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rightcall.errors import RightcallError
+from rightcall.errors import RightcallError, StoreError
 from rightcall.run.golden_record import GoldenRecorder
 from rightcall.run.opening import has_store, open_store, redactor_of
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rightcall.run.golden import Graded
     from rightcall.run.plan import Plan
     from rightcall.settings.load import Loaded
+    from rightcall.store.records import RunStatus
 
 
 def kept(
@@ -43,15 +44,23 @@ def kept(
         try:
             graded = grade(ready, recorder)
         except RightcallError as error:
-            _try_to_end(recorder, ready.redactor.text(error.message))
+            _try_to_end(recorder, "broken", ready.redactor.text(error.message))
             raise
-        recorder.end("finished", _summary(graded))
+        except KeyboardInterrupt:
+            _try_to_end(recorder, "interrupted", "interrupted; begin anew")
+            raise
+        try:
+            recorder.end("finished", _summary(graded))
+        except StoreError:
+            graded.spool.close()
+            raise
         return graded, recorder.run.id
 
 
-def _try_to_end(recorder: GoldenRecorder, message: str) -> None:
+def _try_to_end(recorder: GoldenRecorder, status: RunStatus, message: str) -> None:
+    """Note why a run broke, if the record still takes it."""
     try:
-        recorder.end("broken", {}, message)
+        recorder.end(status, {}, message)
     except RightcallError:
         return
 

@@ -56,6 +56,12 @@ def has_store(loaded: Loaded) -> bool:
     return "store" in loaded.origins or (not is_url(written) and Path(written).exists())
 
 
+def may_be_there(loaded: Loaded) -> bool:
+    """Whether there may be something on record: a store's file is there; of a database, only asking would tell."""
+    written = store_of(loaded)
+    return is_url(written) or Path(written).exists()
+
+
 def redactor_of(loaded: Loaded) -> Redactor:
     """What must not leave, with the key of this project's store."""
     table = loaded.settings.redact

@@ -40,7 +40,11 @@ Graders = Literal["selection", "rubric"]
 
 
 class ProbeResult(Struct, frozen=True, kw_only=True):
-    """How a judge read one item of the probe set; `reading` is `None` without a readable reply."""
+    """How a judge read one item of the probe set.
+
+    `reading` is `None` without a readable reply. `same` is for pairs that code compares, without asking anybody: whether
+    the two questions are the same, byte for byte; `None` for all others.
+    """
 
     unit: str
     of: Graders
@@ -49,6 +53,7 @@ class ProbeResult(Struct, frozen=True, kw_only=True):
     reason: str | None = None
     verdict: None = None
     reading: Reading | None = None
+    same: bool | None = None
     judges: tuple[Opinion, ...] = ()
 
 
@@ -71,12 +76,15 @@ class ProbeAggregate:
     """Readings by unit, and the pairs that they make."""
 
     pairs: tuple[Probe, ...]
-    same: dict[str, bool]
+    same: dict[str, bool] = field(default_factory=dict)
     readings: dict[str, Reading | None] = field(default_factory=dict)
 
     def add(self, result: ProbeResult) -> None:
-        """Keep one reading."""
-        self.readings[result.unit] = result.reading
+        """Keep one reading, or what code compared."""
+        if result.same is not None:
+            self.same[result.unit] = result.same
+        else:
+            self.readings[result.unit] = result.reading
 
     def figures(self) -> list[ClassFigures]:
         """Every class of every grader."""
@@ -132,18 +140,17 @@ class ProbeWork:
     result_type: type[Any] = ProbeResult
 
     def __post_init__(self) -> None:
-        """Make the pairs, and compare those that code decides."""
+        """Make the pairs."""
         self.pairs = tuple(
             probe
             for grader in self.prompters
             for probe in probes(grader, bad=self.most)
             if not self.names or probe.of.attack in self.names or probe.of.name in self.names
         )
-        self.same = {probe.id: self._is_same(probe) for probe in self.pairs if probe.of.by_code}
 
     def aggregate(self) -> ProbeAggregate:
         """An empty aggregate."""
-        return ProbeAggregate(self.pairs, self.same)
+        return ProbeAggregate(self.pairs)
 
     def facts(self) -> dict[str, Any]:
         """Which probes, by which prompts."""
@@ -155,10 +162,11 @@ class ProbeWork:
         }
 
     def items(self) -> Iterator[Item]:
-        """Every item that has to be asked about, clean ones once."""
+        """Every item that has to be asked about, clean ones once; and every pair that code compares."""
         seen: set[str] = set()
         for probe in self.pairs:
             if probe.of.by_code:
+                yield self._compared(probe)
                 continue
             for unit, item in ((probe.clean_id, probe.clean), (probe.id, probe.attacked)):
                 if unit not in seen:
@@ -170,6 +178,12 @@ class ProbeWork:
             return self.prompters[grader].question(selection_values(item, catalog_of(item)))
         catalog, _ = Catalogs().of(item.trace, item.case)
         return self.prompters[grader].question(rubric_values(item.trace, catalog, item.case))
+
+    def _compared(self, probe: Probe) -> Item:
+        result = ProbeResult(unit=probe.id, of=probe.grader, same=self._is_same(probe))
+        return Item(
+            unit=probe.id, subject=None, case_id=probe.id, conclude=lambda _outcomes: Concluded(result, "code")
+        )
 
     def _is_same(self, probe: Probe) -> bool:
         """Whether an attack leaves the question byte for byte as it was."""

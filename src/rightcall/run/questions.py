@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rightcall.errors import ConfigError, Place
-from rightcall.judge.ask import MissingValue, ask, input_sha256
-from rightcall.judge.contract import Malformed, Problem
+from rightcall.judge.ask import MissingValue, ask
+from rightcall.judge.contract import Malformed, Problem, Suspicion
 from rightcall.judge.fences import nonce_of
 from rightcall.judge.fit import TooLong, fit
-from rightcall.judge.injection import suspicions
+from rightcall.judge.injection import MAX_SUSPICIONS, suspicions
 from rightcall.judge.library import template
 from rightcall.judge.read import REPLY_SCHEMAS, read_reply
 from rightcall.llm.tokens import estimate_tokens
-from rightcall.trace.digest import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from rightcall.judge.typed import Facts
     from rightcall.llm.spec import JudgeSpec
     from rightcall.run.secrets import Cleaner
+    from rightcall.trace.redact import Redactor
 
 MOST_CATALOGS = 64
 """How many cleaned catalogs are kept."""
+
+CATALOG = "AVAILABLE_TOOLS"
 
 SPARE = 64
 """Tokens that a chat format adds around two messages."""
@@ -55,6 +58,15 @@ class Readable(Protocol):
 
 
 @dataclass(frozen=True)
+class _Cleaned:
+    """A catalog without secrets, by whom it was cleaned, and what in it addresses the judge."""
+
+    value: Any
+    redactor: Redactor
+    suspicions: tuple[Suspicion, ...]
+
+
+@dataclass(frozen=True)
 class Prompter:
     """One prompt for one run.
 
@@ -71,38 +83,46 @@ class Prompter:
     cleaner: Cleaner
     room: int | None = None
     reply_room: int = 0
-    _catalogs: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _catalogs: dict[str, _Cleaned] = field(default_factory=dict, repr=False, compare=False)
 
     def question(self, values: Mapping[str, Any]) -> tuple[Question | Unasked, Mapping[str, Any]]:
         """The question about some values, and the values that it shows.
 
         Values that do not fit are reduced as `judge.fit` documents, and what was left out stands in the question.
         """
-        used = {name: self._clean(name, values.get(name)) for name in self.prompt.names}
+        catalog = self._catalog(values.get(CATALOG))
+        used = {
+            name: self.cleaner.value(values.get(name)) if name != CATALOG or catalog is None else catalog.value
+            for name in self.prompt.names
+        }
+        key = self.cleaner.redactor.key
         try:
             shown, left_out = self._fitting(used)
-            identity = input_sha256(self.prompt, shown, reply_schema=self.reply_schema, left_out=left_out)
+            question = ask(
+                self.prompt, shown, nonce=lambda identity: nonce_of(key, identity), reply_schema=self.reply_schema,
+                suspicions=_seen(shown, catalog), left_out=left_out,
+            )  # fmt: skip
         except MissingValue as error:
             return Unasked("missing_input", f"{error.code}: {error.message}"), used
         except TooLong as error:
             return Unasked("too_long", error.message), used
-        seen = suspicions(shown)
-        question = ask(
-            self.prompt, shown, nonce=nonce_of(self.cleaner.redactor.key, identity), reply_schema=self.reply_schema,
-            suspicions=seen, left_out=left_out,
-        )  # fmt: skip
         return question, shown
 
-    def _clean(self, name: str, value: Any) -> Any:
-        """A value without secrets; a catalog, which is the same for many cases, is cleaned once."""
-        if name != "AVAILABLE_TOOLS" or value is None:
-            return self.cleaner.value(value)
-        identity = digest(value)
-        if identity not in self._catalogs:
+    def _catalog(self, value: Any) -> _Cleaned | None:
+        """A catalog, which is the same for many cases, is cleaned and looked through once; `None` where there is none.
+
+        It counts as the same if it is written in the same way: the order of its keys is what the judge sees.
+        """
+        if value is None:
+            return None
+        written = json.dumps(value)
+        found = self._catalogs.get(written)
+        if found is None or found.redactor is not self.cleaner.redactor:
             if len(self._catalogs) >= MOST_CATALOGS:
                 self._catalogs.clear()
-            self._catalogs[identity] = self.cleaner.value(value)
-        return self._catalogs[identity]
+            clean = self.cleaner.value(value)
+            found = self._catalogs[written] = _Cleaned(clean, self.cleaner.redactor, suspicions({CATALOG: clean}))
+        return found
 
     def reader(self, facts: Facts | None = None) -> Callable[[str, str | None], Readable | Malformed]:
         """How replies to this prompt are read: by its own schema, if it has one, and always by the grader's reader.
@@ -115,7 +135,7 @@ class Prompter:
         def read(text: str, finish: str | None) -> Readable | Malformed:
             if schema is not None:
                 own = read_reply(grader, text, finish, schema=schema)
-                if isinstance(own, Malformed):
+                if isinstance(own, Malformed) or grader not in REPLY_SCHEMAS:
                     return own
             return read_reply(grader, text, finish, facts=facts)
 
@@ -128,9 +148,19 @@ class Prompter:
         return fit(used, self.room - self.reply_room - constant, estimate_tokens)
 
 
+def _seen(shown: Mapping[str, Any], catalog: _Cleaned | None) -> tuple[Suspicion, ...]:
+    """What `judge.injection.suspicions` finds in all values: no finding spans two of them."""
+    found: list[Suspicion] = []
+    for name, value in shown.items():
+        is_known = catalog is not None and value is catalog.value
+        found += catalog.suspicions if catalog is not None and is_known else suspicions({name: value})
+    return tuple(found[:MAX_SUSPICIONS])
+
+
 def prompter(
-    name: str, grader: str, cleaner: Cleaner, specs: Iterable[JudgeSpec], folder: Path | None = None
-) -> Prompter:
+    name: str, grader: str, cleaner: Cleaner, specs: Iterable[JudgeSpec], folder: Path | None = None, *,
+    own: bool = False,
+) -> Prompter:  # fmt: skip
     """Load a prompt for a grader and its judges.
 
     Args:
@@ -139,12 +169,13 @@ def prompter(
         cleaner: takes secrets out of what is shown.
         specs: the judges; the smallest context counts.
         folder: what a relative path belongs to.
+        own: whether the prompt of a grader of the user's own will do.
 
     Raises:
         ConfigError: no such prompt, a prompt with a fault, a prompt of another built-in grader.
     """
     made = template(name, folder)
-    if made.grader != grader:
+    if made.grader != grader and (made.grader in REPLY_SCHEMAS or not own):
         raise ConfigError(
             f"prompt `{made.id}` is a prompt of `{made.grader}`, not of `{grader}`", place=Place(made.file),
             hint=f"name one whose front matter says `grader: {grader}`",
@@ -152,4 +183,4 @@ def prompter(
     specs = list(specs)
     rooms = [(spec.context_tokens, spec.max_tokens) for spec in specs if spec.context_tokens is not None]
     room, reply_room = min(rooms, key=lambda pair: pair[0] - pair[1]) if rooms else (None, 0)
-    return Prompter(made, made.reply_schema or REPLY_SCHEMAS[grader], cleaner, room, reply_room)
+    return Prompter(made, made.reply_schema or REPLY_SCHEMAS[made.grader], cleaner, room, reply_room)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rightcall.judge.contract import Problem
-    from rightcall.llm.client import Exchange, Request
+    from rightcall.llm.client import Answer, Exchange, Request
     from rightcall.llm.spec import JudgeSpec
     from rightcall.run.secrets import Cleaner
     from rightcall.run.subject import Judge, Subject
@@ -89,47 +90,61 @@ class Recorder:
     budget: Budget = field(default_factory=Budget)
     spent: Spent = field(default_factory=Spent)
     _constant: dict[str, str] = field(default_factory=dict, repr=False)
+    _room: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def clean(self, text: str) -> str:
         """A message without secrets."""
         return self.cleaner.text(text)
 
-    def reserve(self, request: Request, judge: Judge) -> float:
-        """Take what a call is expected to cost out of the budget; see `settle`.
+    async def reserve(self, request: Request, judge: Judge) -> float:
+        """Take out of the budget what a call can cost; see `release`.
+
+        Where calls in flight hold what is left, it waits for them: most cost less than they can.
 
         Raises:
             BudgetSpent: it does not suffice. Nothing was asked.
+            ConfigError: the budget is in money, and what the model costs is not known.
         """
         expected = self._expected(request, judge)
-        if not self.budget.take(expected):
-            raise BudgetSpent(f"the budget of {self.budget} is spent", hint="--resume with a larger --budget goes on")
+        while not self.budget.take(expected):
+            if self.budget.is_hopeless(expected):
+                raise BudgetSpent(f"the budget of {self.budget} is spent", hint="--resume with a new --budget goes on")
+            self._room.clear()
+            await self._room.wait()
         return expected
 
-    def settle(self, expected: float, before: float) -> None:
-        """Replace a reservation by what was really spent since `before`."""
-        self.budget.settle(expected, max(0.0, self.total() - before))
-
-    def total(self) -> float:
-        """What was spent so far, in the budget's unit."""
-        if self.budget.unit == "calls":
-            return float(self.spent.calls)
-        if self.budget.unit == "tokens":
-            return float(self.spent.input_tokens + self.spent.output_tokens)
-        return self.spent.money.get(self.budget.currency, 0.0)
+    def release(self, expected: float) -> None:
+        """Give a reservation back: the call has ended, and what it cost was counted when it was recorded."""
+        self.budget.give_back(expected)
+        self._room.set()
 
     def _expected(self, request: Request, judge: Judge) -> float:
+        """What a call costs at the most, as far as that can be known before."""
         if self.budget.unit == "calls":
             return 1.0
         tokens = estimate_tokens(request.system) + estimate_tokens(request.user)
         if self.budget.unit == "tokens":
-            return float(tokens + request.max_tokens // 4)
-        price, currency = cost(judge.spec, judge.spec.model, tokens, request.max_tokens // 4)
+            return float(tokens + request.max_tokens)
+        price, currency = cost(judge.spec, judge.spec.model, tokens, request.max_tokens)
         if price is None or currency != self.budget.currency:
             raise ConfigError(
                 f"what `{judge.spec.model}` costs in {self.budget.currency} is not known: no limit can hold",
                 place=Place("--budget"), hint=f"set `price` in [judges.{judge.name}], or limit calls or tokens",
             )  # fmt: skip
         return price
+
+    def _real(self, record: AttemptRecord, request: Request, judge: Judge) -> float:
+        """What a call did cost in the budget's unit; where nobody says so, the most that it can have cost."""
+        if self.budget.unit == "calls":
+            return 1.0
+        if record.reply is None or self.budget.limit is None:
+            return 0.0
+        if self.budget.unit == "money":
+            known = record.price if record.currency == self.budget.currency else None
+        else:
+            counted = (record.input_tokens, record.output_tokens)
+            known = None if None in counted else float(sum(filter(None, counted)))
+        return self._expected(request, judge) if known is None else known
 
     async def attempt(
         self, subject: Subject, judge: Judge, exchange: Exchange, request: Request, *, key: str, status: str,
@@ -140,9 +155,12 @@ class Recorder:
         Raises:
             StoreError: it could not be written.
         """
+        if judge.door.adaptive is not None:
+            self.cleaner.learn(judge.door.adaptive.credential.secrets)
         record, bodies = self._record(subject, judge, exchange, request, key, status, problems, values)
         written = await self.writer.append([record], bodies)
         self.spent.add(record)
+        self.budget.spend(self._real(record, request, judge))
         return written[0]
 
     def reply_of(self, old: AttemptRecord) -> str | None:
@@ -171,20 +189,24 @@ class Recorder:
             purpose="probe" if is_probe else self.purpose, replicate=request.replicate, attempt=request.attempt,  # type: ignore[arg-type]
             transport=exchange.number, prompt_id=question.prompt_id, prompt_version=question.prompt_version,
             prompt_sha256=question.prompt_sha256, system=shas[0], user=shas[1], reply=shas[2] if answer else None,
-            finish=answer.finish_raw or answer.finish if answer else None, model_asked=spec.model,
-            model_answered=answer.model if answer else None, parameters=self._sent(exchange, request),
+            finish=self._said(_finish(answer)) if answer else None, model_asked=spec.model,
+            model_answered=self._said(answer.model) if answer else None, parameters=self._sent(exchange, request),
             rung=answer.rung if answer else "",
-            problems=tuple([{"path": p.path, "message": self.clean(p.message)} for p in problems]),
+            problems=tuple([{"path": self.clean(p.path), "message": self.clean(p.message)} for p in problems]),
             verdict=None if values is None else self.cleaner.value(values),
             input_tokens=answer.input_tokens if answer else None,
             output_tokens=answer.output_tokens if answer else None,
             counted_tokens=None if is_probe else fewest_tokens(request.system) + fewest_tokens(request.user),
             price=price, currency=currency, http_status=exchange.http_status, retry_after=exchange.retry_after,
-            request_id=answer.request_id if answer else None,
-            message=None if exchange.message is None else self.clean(exchange.message), latency=exchange.latency,
+            request_id=self._said(answer.request_id) if answer else None,
+            message=self._said(exchange.message), latency=exchange.latency,
             started_at=exchange.started_at, ended_at=exchange.ended_at, notes=_notes(subject, exchange, request),
         )  # fmt: skip
         return record, bodies
+
+    def _said(self, word: str | None) -> str | None:
+        """A word of the endpoint's own, cleaned."""
+        return None if word is None else self.clean(word)
 
     def _clean_constant(self, text: str) -> str:
         """The constant part of a prompt, cleaned once a run."""
@@ -196,6 +218,11 @@ class Recorder:
         if exchange.answer is not None and exchange.answer.sent:
             return self.cleaner.value(exchange.answer.sent)  # type: ignore[no-any-return]
         return {"temperature": request.temperature, "max_tokens": request.max_tokens}
+
+
+def _finish(answer: Answer) -> str:
+    """Why the model stopped, in the provider's word, unless it says so elsewhere (a field of its own for refusals)."""
+    return answer.finish if answer.finish == "refusal" else answer.finish_raw or answer.finish
 
 
 def _notes(subject: Subject, exchange: Exchange, request: Request) -> tuple[str, ...]:

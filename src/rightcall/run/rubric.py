@@ -145,7 +145,7 @@ class RubricWork:
         repeat = self._seen[shown.id]
         unit = shown.id if repeat == 1 else f"{shown.id} ({repeat})"
         case_id = shown.case_id if shown.case_id is not None or shown_case is None else shown_case.id
-        ids = {"case_id": case_id, "trace_id": shown.id}
+        ids: dict[str, Any] = {"case_id": case_id, "trace_id": shown.id}
         subject, unasked = self._subject(unit, shown, shown_case, catalog, ids)
         return Item(
             unit=unit, subject=subject, trace=jsontext.encode(shown),
@@ -195,13 +195,19 @@ class RubricWork:
     ) -> Iterator[ToReview]:  # fmt: skip
         if result.status != "EVALUATED":
             yield ToReview("unevaluable", unasked.message if unasked else voices.message or str(result.reason))
-        if result.misuse_severity in ("CRITICAL", "HIGH"):
+        # What code found stands, whether a judge could be read or not.
+        severity = result.misuse_severity or result.severity_floor
+        if severity in ("CRITICAL", "HIGH"):
             detail = result.downstream_impact or "; ".join(veto.message for veto in result.vetoes)
-            yield ToReview(result.misuse_severity, detail, result.misuse_severity)
+            yield ToReview(severity, detail, severity)
         if result.vetoes:
             yield ToReview("policy_veto", "; ".join(veto.message for veto in result.vetoes), result.severity_floor)
         yield from common_reviews(voices, subject, outcomes)
-        if is_drawn(self.grader, result.trace_id or "", self.review_share):
+        yield from self.drawn(result.trace_id or "")
+
+    def drawn(self, trace_id: str) -> Iterator[ToReview]:
+        """The trace itself, if it is one of those that people see at random."""
+        if is_drawn(self.grader, trace_id, self.review_share):
             yield ToReview("random", "drawn for calibration", None, self.review_share)
 
 

@@ -130,9 +130,10 @@ class SelectionWork:
             CaseError: two steps of one id.
         """
         seen: dict[str, Place] = {}
+        stepless: Counter[str] = Counter()
         for step, place in self.steps():
             if isinstance(step, NoStep):
-                yield self._without_step(step)
+                yield self._without_step(step, stepless)
                 continue
             if step.id in seen:
                 raise CaseError(
@@ -142,7 +143,7 @@ class SelectionWork:
             seen[step.id] = place
             yield self._item(step)
 
-    def _without_step(self, none: NoStep) -> Item:
+    def _without_step(self, none: NoStep, before: Counter[str]) -> Item:
         clean = self.cleaner.text
         trace_id = None if none.trace_id is None else clean(none.trace_id)
         case_id = None if none.case_id is None else clean(none.case_id)
@@ -151,15 +152,17 @@ class SelectionWork:
             reason=none.reason,
         )  # fmt: skip
         todo = (ToReview("unevaluable", none.reason),)
+        before[result.step_id] += 1
+        which = "" if before[result.step_id] == 1 else f", {before[result.step_id]}"
         return Item(
-            unit=f"{result.step_id} (no step)", subject=None, case_id=case_id, trace_id=trace_id,
+            unit=f"{result.step_id} (no step{which})", subject=None, case_id=case_id, trace_id=trace_id,
             conclude=lambda _outcomes: Concluded(result, "code", todo),
         )  # fmt: skip
 
     def _item(self, step: Step) -> Item:
         code = select(step, self.tools, aliases=self.aliases, matrix=self.matrix)
         shown = _hidden(step, self.cleaner)
-        ids = {"case_id": shown.case_id or shown.id, "trace_id": shown.trace_id, "step_id": shown.id}
+        ids: dict[str, Any] = {"case_id": shown.case_id or shown.id, "trace_id": shown.trace_id, "step_id": shown.id}
         subject, unasked = None, None
         if self.prompter is not None and code.status == "EVALUATED":
             subject, unasked = self._subject(shown, ids)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from rightcall.llm.endpoint import is_inside
 from rightcall.trace.digest import digest
 
 if TYPE_CHECKING:
@@ -47,8 +50,10 @@ class Judge:
 
     Attributes:
         offline: whether only answers on record count.
-        seen_as: the name under which the endpoint's probe answered, if it differs from the model asked for.
+        seen_as: the name under which a server in one's own network answered the probe. It counts as the model's own
+            until the server shows that it knows the model by the name asked for.
         others: other models that answered in its place, with how often.
+        admitted: set once an exchange has shown that the credential is not refused; until then one call is under way.
     """
 
     name: str
@@ -57,6 +62,7 @@ class Judge:
     offline: bool = False
     seen_as: str | None = None
     others: dict[str, int] = field(default_factory=dict)
+    admitted: asyncio.Event | None = field(default=None, repr=False)
 
     def parameters(self) -> dict[str, Any]:
         """What is asked for, as it goes into the key of the cache."""
@@ -67,9 +73,27 @@ class Judge:
         }  # fmt: skip
         return {name: value for name, value in found.items() if value is not None}
 
+    def meet(self, probed: str | None) -> None:
+        """Learn under which name the endpoint answered its probe. A provider outside has to use the model's own."""
+        host = urlsplit(self.spec.base_url or "").hostname
+        is_local = self.spec.provider == "ollama" if host is None else is_inside(host)
+        if probed is not None and is_local and not self._is_named(probed):
+            self.seen_as = probed
+
     def is_it(self, answered: str | None) -> bool:
-        """Whether an answer's model is the one that was asked for: the same name, or a dated version of it."""
-        if answered is None or answered in (self.spec.model, self.spec.answers_as, self.seen_as):
+        """Whether an answer's model is the one that was asked for: the same name, or a dated version of it.
+
+        What does not say which model it is counts as the one asked for.
+        """
+        if answered is None:
+            return True
+        if self._is_named(answered):
+            self.seen_as = None
+            return True
+        return answered == self.seen_as
+
+    def _is_named(self, answered: str) -> bool:
+        if answered in (self.spec.model, self.spec.answers_as):
             return True
         asked = self.spec.model.rsplit("/", 1)[-1].removesuffix("-latest")
         name = answered.rsplit("/", 1)[-1]

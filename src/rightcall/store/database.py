@@ -55,6 +55,11 @@ class Database:
         self._secret = engine.url.password or str(engine.url.query.get("password", ""))
         self._reader = engine if self.is_sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
 
+    @property
+    def address(self) -> str:
+        """Where it can be opened once more: a path, or a URL with its password, which is never to be shown."""
+        return self.name if self.is_sqlite else self._engine.url.render_as_string(hide_password=False)
+
     def read(self, work: Callable[[Connection], T]) -> T:
         """Do `work` on a connection on which each statement is its own transaction."""
         return self._insist(self._read, work)

@@ -176,7 +176,9 @@ class Store:
         ids = self.database.read(reading.newest_run_ids)
         guess = nearest(run_id, ids)
         hint = f"did you mean `{guess}`?" if guess else f"the last is `{ids[0]}`" if ids else "no run is recorded yet"
-        raise StoreError(f"there is no run `{run_id}`", code="STORE_INVALID", place=Place(self.name), hint=hint)
+        unknown = StoreError(f"there is no run `{run_id}`", code="STORE_INVALID", place=Place(self.name), hint=hint)
+        unknown.exit_code = 2  # the store is well: a run was named that is not there
+        raise unknown
 
     def events(self, run_id: str) -> Iterator[RunEvent]:
         """What became of a run, in order."""

@@ -1,0 +1,55 @@
+"""A judged run as a program gets it: typed results, and the figures of `--json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from rightcall.report.judged import notes, run_facts, summary
+
+if TYPE_CHECKING:
+    from rightcall.run.judged import Judged
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRun(Generic[R]):
+    """What came of a judged run.
+
+    Attributes:
+        results: every result in the order of what was given; what the run stopped before is not among them.
+        id: the run on record; `None` where no record is kept.
+        stopped: why the run ended before everything was judged (budget, refused credential, judge not reachable);
+            `None` if it did not.
+        notes: what must be known before any figure: what was not asked, which judge is not to be trusted.
+    """
+
+    results: tuple[R, ...]
+    id: str | None
+    stopped: str | None
+    notes: tuple[str, ...]
+    _judged: Judged = field(repr=False)
+
+    def summary(self) -> dict[str, Any]:
+        """The figures: counts, coverage, the grader's own, each judge and its conflicts with code, what was spent.
+
+        The same object as `summary` of `--json`; a proportion is `{estimate, low, high, n, method, …}`.
+        """
+        return summary(self._judged)
+
+    def facts(self) -> dict[str, Any]:
+        """What was judged by whom under which prompt: the same object as `run` of `--json`."""
+        return run_facts(self._judged)
+
+
+def judged_run(judged: Judged) -> JudgedRun[Any]:
+    """Read the results of a finished run, and drop its spool."""
+    with judged:
+        return JudgedRun(
+            results=tuple(judged.decoded()),
+            id=None if judged.run is None else judged.run.id,
+            stopped=None if judged.stop is None else judged.stop.message,
+            notes=tuple(notes(judged)),
+            _judged=judged,
+        )

@@ -1,0 +1,102 @@
+"""One result on one line, whatever the grader: what a list of results shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from rightcall.report.plain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rich.console import Console
+
+_LONGEST = 30
+"""Columns for the name of a unit; a longer one is cut."""
+
+STYLES = {"FAIL": "red", "CRITICAL": "bold red", "HIGH": "red", "UNEVALUABLE": "yellow"}
+
+
+def stands_out(result: Mapping[str, Any]) -> bool:
+    """Whether a result is worth a line: it failed, has no verdict, or found a serious misuse."""
+    return said(result) in STYLES
+
+
+def said(result: Mapping[str, Any]) -> str:
+    """The answer of a grader in one word: a verdict, a severity, or that there is none."""
+    if result["status"] != "EVALUATED":
+        return "UNEVALUABLE"
+    reading = result.get("reading") or {}
+    found = result.get("verdict") or result.get("misuse_severity") or reading.get("grade") or reading.get("severity")
+    return found or "EVALUATED"
+
+
+def print_results(console: Console, results: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+    """Print results, one a line as long as they fit.
+
+    Args:
+        console: where to.
+        results: (unit, result as `--json` gives it).
+    """
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True, overflow="ellipsis", max_width=_LONGEST)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    rows = 0
+    for unit, result in results:
+        word = said(result)
+        style = STYLES.get(word, "")
+        table.add_row(*(Text(visible(cell), style) for cell in (f"  {unit}", word, words(result))))
+        rows += 1
+    if rows:
+        console.print(table)
+
+
+def words(result: Mapping[str, Any]) -> str:
+    """Why a result is what it is, in a few words."""
+    if result["status"] != "EVALUATED":
+        return str(result["reason"])
+    return _WORDS.get(result["grader"], _own)(result)
+
+
+def _selection(result: Mapping[str, Any]) -> str:
+    expected, got = named(result["expected_tool"]), named(result["selected_tool"])
+    parts = [expected if result["verdict"] == "PASS" else f"{result['failure_category']}: {got}, not {expected}"]
+    if result["label_challenged"]:
+        parts.append("label doubted")
+    return " · ".join(parts)
+
+
+def named(tool: str | None) -> str:
+    """A tool's name, or `(none)`."""
+    return "(none)" if tool is None else tool
+
+
+def _rubric(result: Mapping[str, Any]) -> str:
+    metrics = result["metrics"]
+    names = ("tool_selection_score", "argument_accuracy_score", "call_sequencing_score", "abstention_score")
+    four = "/".join("–" if metrics[name] is None else str(metrics[name]) for name in names)
+    raised = "" if result["misuse_severity"] == result["judged_severity"] else " (raised by code)"
+    return f"{four}{raised}  {result['downstream_impact'] or ''}".rstrip()
+
+
+def _golden(result: Mapping[str, Any]) -> str:
+    overall = result["metrics"]["overall"]
+    figure = "policy only" if overall is None else f"overall {overall:.2f}"
+    vetoes = "; ".join(veto["message"] for veto in result["vetoes"])
+    return f"{figure} · veto: {vetoes}" if vetoes else figure
+
+
+def _probe(result: Mapping[str, Any]) -> str:
+    overall = (result.get("reading") or {}).get("overall")
+    return "" if overall is None else f"overall {overall:.2f}"
+
+
+def _own(result: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in (result.get("reply") or {}).items())
+
+
+_WORDS = {"selection": _selection, "rubric": _rubric, "golden": _golden, "probe": _probe}

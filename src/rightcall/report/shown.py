@@ -1,0 +1,152 @@
+"""`rightcall show`: a run with its figures and results, a review item, or all about a step, a trace or a case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from rich.text import Text
+
+from rightcall.report.figures import print_figures
+from rightcall.report.judged import THINGS, asked, audited, judge_summary, warnings
+from rightcall.report.judged_terminal import warning_style
+from rightcall.report.one import STYLES, print_results, stands_out
+from rightcall.report.plain import visible
+from rightcall.report.summary import counted
+from rightcall.report.unit import print_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from rightcall.run.finding import Found
+
+MOST = 60
+"""How many results of a run are listed."""
+
+
+def found_facts(found: Found, limit: float) -> dict[str, Any]:
+    """What is on record under an id, as plain values; what does not apply to its kind is left out.
+
+    Args:
+        found: what was found.
+        limit: the conflict rate that is tolerated of a judge.
+    """
+    results = [{"verdict": verdict, "result": result} for verdict, result in found.results]
+    if found.kind == "run":
+        judges = {name: judge_summary(one, limit, found.others.get(name, {})) for name, one in found.judges.items()}
+        value = {"id": found.id, "kind": "run", "run": found.run, "event": found.event, "judges": judges}
+        return {**msgspec.to_builtins(value), "results": msgspec.to_builtins(results)}
+    for one, (trace, case) in zip(results, found.sources, strict=True):
+        one |= {"trace": trace, "case": case}
+    value = {
+        "id": found.id, "kind": found.kind, "results": results, "waiting": found.waiting,
+        "attempts": [{"seq": seq, "attempt": attempt} for seq, attempt in found.attempts],
+    }  # fmt: skip
+    return value | {"review": found.review} if found.review is not None else value
+
+
+def print_found(console: Console, found: Found, limit: float, *, failed: bool = False) -> None:
+    """Print whatever an id stands for.
+
+    Args:
+        console: where to.
+        found: what was found.
+        limit: the conflict rate that is tolerated of a judge.
+        failed: whether only what did not pass was looked up.
+    """
+    if found.kind == "run":
+        _print_run(console, found, limit, failed=failed)
+        return
+    if found.review is not None:
+        _print_review(console, found)
+    start = 0
+    for (verdict, result), source in zip(found.results, found.sources, strict=True):
+        attempts = found.attempts[start : start + len(verdict.attempts)]
+        start += len(verdict.attempts)
+        about = (verdict.run_id, verdict.unit, verdict.grader)
+        waiting = [one for one in found.waiting if (one.item.run_id, one.item.unit, one.item.grader) == about]
+        print_unit(console, verdict, result, source, attempts, waiting)
+
+
+def _print_review(console: Console, found: Found) -> None:
+    review = found.review
+    assert review is not None  # noqa: S101 - the caller looked
+    title = f"{found.id} · {review.reason} · since {moment(review.created_at)}"
+    console.print(Text(visible(title), STYLES.get(review.reason, "bold")))
+    if review.detail:
+        console.print(Text(visible(f"  {review.detail}")))
+    if review.probability < 1:
+        console.print(Text(f"  drawn with probability {review.probability:g}", "dim"))
+
+
+def moment(at: str) -> str:
+    """A point in time to the minute, in UTC."""
+    return at[:16].replace("T", " ")
+
+
+def _print_run(console: Console, found: Found, limit: float, *, failed: bool) -> None:
+    run, event = found.run, found.event
+    assert run is not None  # noqa: S101 - the caller looked
+    summary: Mapping[str, Any] = {} if event is None else event.summary
+    status = "unfinished" if event is None else event.status
+    console.print(Text(visible(f"{run.id} · {run.grader} · {status} · {moment(run.started_at)}"), "bold"))
+    if event is not None and event.message:
+        console.print(Text(visible(f"{event.status}: {event.message}"), "yellow"))
+    notes = [*summary.get("warnings", ())]
+    for name, tally in found.judges.items():
+        notes += warnings(name, tally, limit, found.others.get(name, {}))
+    for line in notes:
+        console.print(Text(visible(line), warning_style(line)))
+    for line in [*asked(run.facts), *_terms(run.facts)]:
+        console.print(Text(visible(line)))
+    if summary:
+        console.print(Text(visible(_counts(run.grader, summary))))
+        print_figures(console, run.grader, summary.get("own", summary if run.grader == "golden" else {}))
+    if run.grader != "probe":
+        for name, tally in found.judges.items():
+            for line in audited(name, tally):
+                console.print(Text(visible(line)))
+    _print_results(console, found, failed=failed)
+    if summary.get("reviews"):
+        reasons = " · ".join(f"{reason} {n}" for reason, n in summary["reviews"].items())
+        console.print(Text(f"for review: {reasons}"))
+        console.print(Text(f"  rightcall review list --run {run.id}"))
+
+
+def _print_results(console: Console, found: Found, *, failed: bool) -> None:
+    """Results by unit, those that stand out first."""
+    pairs = [(verdict.unit, result) for verdict, result in found.results]
+    pairs.sort(key=lambda pair: not stands_out(pair[1]))
+    print_results(console, pairs[:MOST])
+    if not pairs:
+        console.print(Text("every result on record passed" if failed else "no result is on record"))
+    if len(pairs) > MOST:
+        console.print(Text(f"  … {len(pairs) - MOST} more: --json shows all", "dim"))
+    if pairs and found.run is not None and found.run.grader != "probe":
+        console.print(Text(f"  each in full: rightcall show {visible(pairs[0][0])}", "dim"))
+
+
+def _terms(facts: Mapping[str, Any]) -> list[str]:
+    """What was read, and how it was asked where that is not the usual way."""
+    files = [one["file"] for key in ("inputs", "cases") for one in facts.get(key) or () if isinstance(one, dict)]
+    shown = ", ".join(files[:6]) + (f", … {len(files) - 6} more" if len(files) > 6 else "")
+    words = [
+        f"{name} {facts[name]}"
+        for name in ("replicates", "quorum", "sample", "limit", "only", "bad_items", "profile")
+        if facts.get(name) not in (None, 1)
+    ]
+    words += [f"seed {facts['seed']}"] if facts.get("sample") else []
+    return [f"read {shown}"] * bool(files) + [" · ".join(words)] * bool(words)
+
+
+def _counts(grader: str, summary: Mapping[str, Any]) -> str:
+    words = [counted(summary["n"], THINGS.get(grader, "trace"))]
+    if summary.get("unevaluable"):
+        reasons = ", ".join(f"{reason} {n}" for reason, n in summary.get("unevaluable_by_reason", {}).items())
+        words.append(f"unevaluable {summary['unevaluable']}" + (f" ({reasons})" if reasons else ""))
+    words += [f"not asked {summary['not_asked']}"] if summary.get("not_asked") else []
+    words += [f"records not read {summary['skipped']}"] if summary.get("skipped") else []
+    coverage = summary.get("coverage")
+    return " · ".join([*words, "coverage –" if coverage is None else f"coverage {coverage:.3f}"])

@@ -1,0 +1,272 @@
+"""Everything on record about one step or trace, as a person reads it: what was asked, what code decided, what each
+judge said, where it stands in the log, what waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from rich.table import Table
+from rich.text import Text
+
+from rightcall.errors import Place, RightcallError
+from rightcall.report.figures import DIMENSIONS
+from rightcall.report.one import STYLES, named, said, words
+from rightcall.report.plain import shorten, value, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import Console
+
+    from rightcall.run.finding import ReviewItem
+    from rightcall.store.records import AttemptRecord, VerdictRecord
+
+_ASKED = 400
+_RESULT = 80
+"""How many characters of a request, and of a tool's result, are shown."""
+
+MOST_CALLS = 40
+"""How many calls of a trace are listed."""
+
+Line = tuple[str, str, str]
+"""What a line is about (empty: the same as the line above), what it says, its style."""
+
+
+def print_unit(
+    console: Console, verdict: VerdictRecord, result: Mapping[str, Any], source: tuple[Any, Any],
+    attempts: Sequence[tuple[int, AttemptRecord]], waiting: Sequence[ReviewItem],
+) -> None:  # fmt: skip
+    """Print one result with all that it rests on.
+
+    Args:
+        console: where to.
+        verdict: the record.
+        result: as `--json` gives it.
+        source: the trace and the case or step as they were kept; `None` where none was.
+        attempts: (log entry, exchange) of everything that was asked about it.
+        waiting: the review items about it.
+    """
+    word = said(result)
+    category = result.get("failure_category")
+    title = f"{verdict.unit} · {verdict.grader} · {word}{f' {category}' if category else ''} · run {verdict.run_id}"
+    console.print(Text(visible(title), STYLES.get(word, "bold")))
+    trace, case = source
+    if verdict.grader == "golden" and _print_golden(console, result, trace, case):
+        lines = [*_asked(trace, case)]
+    else:
+        lines = [*_asked(trace, case), *_calls(trace), *_CODE.get(verdict.grader, _decided)(result)]
+    entries = dict(zip(verdict.attempts, attempts, strict=False))
+    for opinion in result.get("judges", ()):
+        lines += _opinion(opinion, entries)
+    lines += _odd(result)
+    lines += [("review", _waits(one), STYLES.get(one.item.reason, "")) for one in waiting]
+    _print_lines(console, lines)
+
+
+def _print_lines(console: Console, lines: Sequence[Line]) -> None:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True, min_width=9, style="dim")
+    table.add_column(overflow="fold")
+    for label, text, style in lines:
+        table.add_row(f"  {label}", Text(visible(text), style))
+    if lines:
+        console.print(table)
+
+
+# ---- what was asked --------------------------------------------------------------------------------------------------
+
+
+def _asked(trace: Any, case: Any) -> Iterator[Line]:
+    """What the user wanted; that it is not stated is said too."""
+    request = next((one["request"] for one in (trace, case) if one and one.get("request") is not None), None)
+    if request is None and trace is not None:
+        said_first = (event for event in trace.get("events", ()) if event.get("role") == "user")
+        request = next((event.get("text") for event in said_first), None)
+    yield "asked", "(no request is recorded)" if request is None else shorten(request, _ASKED), ""
+
+
+def _calls(trace: Any) -> Iterator[Line]:
+    """The agent's own calls with the ids by which a judge cites them."""
+    if trace is None:
+        return
+    own = [event for event in trace.get("events", ()) if event["type"] == "call" and event.get("by", "agent") == "agent"]
+    for number, call in enumerate(own[:MOST_CALLS], 1):
+        yield "" if number > 1 else "calls", f"c{number} {_call(call)}", ""
+    if len(own) > MOST_CALLS:
+        yield "", f"… {len(own) - MOST_CALLS} more: --json shows all", "dim"
+    if not own:
+        yield "calls", "none", ""
+
+
+def _call(call: Mapping[str, Any]) -> str:
+    given = call.get("arguments")
+    if isinstance(given, dict):
+        pairs = " ".join(f"{key}={value(item, _RESULT)}" for key, item in given.items()) or "{}"
+    else:
+        pairs = f"(arguments {call.get('arguments_status', 'missing')})"
+    came = call.get("result")
+    if came is None:
+        return f"{call['tool']} {pairs} → (no result is recorded)"
+    failed = "failed: " if came.get("is_error") else ""
+    return f"{call['tool']} {pairs} → {failed}{value(came.get('content'), _RESULT)}"
+
+
+# ---- what code decided -----------------------------------------------------------------------------------------------
+
+
+def _print_golden(console: Console, result: Mapping[str, Any], trace: Any, case: Any) -> bool:
+    """Print the aligned diff as the run itself does; false where the trace or the case was not kept."""
+    from rightcall.case.parse import read_case
+    from rightcall.grade.verdict import GoldenResult
+    from rightcall.report.explain import explain
+    from rightcall.report.terminal import print_explained
+    from rightcall.run.tally import Shown
+    from rightcall.trace import jsontext
+    from rightcall.trace.redact import Redactor
+    from rightcall.trace.sources.native import read_line
+
+    if trace is None or case is None:
+        return False
+    try:
+        shown = Shown(
+            msgspec.convert(result, GoldenResult), read_line(jsontext.encode_in_order(trace), Place()),
+            read_case(jsontext.encode_in_order(case), Place()),
+        )  # fmt: skip
+    except (RightcallError, msgspec.ValidationError):  # what is redacted need not be readable any more
+        return False
+    print_explained(console, explain(shown, Redactor(key=b"shown once more"), limit=None))
+    return True
+
+
+def _selection(result: Mapping[str, Any]) -> Iterator[Line]:
+    risky = " (one of them is destructive)" if result["destructive"] else ""
+    yield "expected", named(result["expected_tool"]), ""
+    yield "selected", named(result["selected_tool"]) + risky, ""
+    also = f", also {', '.join(result['secondary_categories'])}" if result["secondary_categories"] else ""
+    if result["status"] == "EVALUATED":
+        category = f": {result['failure_category']}{also}" if result["failure_category"] else ""
+        yield "code", f"{result['verdict']}{category}", ""
+    else:
+        alone = f"; by code alone it is a {result['code_grade']}" if result.get("code_grade") else ""
+        yield "code", f"no verdict: {result['reason']}{alone}", "yellow"
+    for note in result["notes"]:
+        yield "", note, "dim"
+
+
+def _rubric(result: Mapping[str, Any]) -> Iterator[Line]:
+    golden = result["golden_verdict"] or "has nothing to compare with"
+    yield "code", f"golden {golden} · severity not below {result['severity_floor']}", ""
+    yield from _findings(result)
+    if result["status"] != "EVALUATED":
+        yield "scores", f"none: {result['reason']}", "yellow"
+        return
+    metrics = result["metrics"]
+    four = [f"{short} {_score(metrics[name])}" for name, short in DIMENSIONS.items()]
+    yield "scores", " · ".join(four), "bold"
+    raised = result["misuse_severity"] != result["judged_severity"]
+    why = f"; the judge says {result['judged_severity']}, the Safety Matrix counts" if raised else ""
+    yield "severity", f"{result['misuse_severity']}{why}", STYLES.get(result["misuse_severity"], "")
+    yield "impact", result["downstream_impact"] or "(none is named)", ""
+
+
+def _score(score: float | None) -> str:
+    if score is None:
+        return "–"
+    return str(score) if isinstance(score, int) else f"{score:.2f}"
+
+
+def _findings(result: Mapping[str, Any]) -> Iterator[Line]:
+    for one in result["findings"]:
+        at = "" if one["call_index"] is None else f"c{one['call_index'] + 1} "
+        yield "", f"{one['severity']} {at}{one['message']}", STYLES.get(one["severity"], "")
+
+
+def _golden(result: Mapping[str, Any]) -> Iterator[Line]:
+    yield "code", words(result), ""
+    yield from _findings(result)
+
+
+def _decided(result: Mapping[str, Any]) -> Iterator[Line]:
+    """What a grader without a page of its own here concluded."""
+    if result["status"] != "EVALUATED":
+        yield "result", f"none: {result['reason']}", "yellow"
+        return
+    reply = result.get("reply") or result.get("reading") or {}
+    for number, (name, item) in enumerate(reply.items()):
+        yield "" if number else "result", f"{name}: {item if isinstance(item, str) else value(item)}", ""
+
+
+_CODE = {"selection": _selection, "rubric": _rubric, "golden": _golden}
+
+
+# ---- what judges said ------------------------------------------------------------------------------------------------
+
+
+def _opinion(opinion: Mapping[str, Any], entries: Mapping[str, tuple[int, AttemptRecord]]) -> Iterator[Line]:
+    marks = [opinion["judge"]]
+    marks += [f"question {opinion['replicate'] + 1}"] if opinion["replicate"] else []
+    marks += [f"answered by {opinion['model']}"] if opinion["model"] and opinion["model"] not in opinion["judge"] else []
+    marks += ["from the record"] if opinion["cached"] else []
+    marks += ["on the second asking"] if opinion["healed"] else []
+    yield "judge", " · ".join(marks), "bold"
+    reply = opinion["reply"]
+    if reply is None:
+        yield "", f"no readable answer: {opinion['reason']}", "yellow"
+    else:
+        for text in _SAID["grade" if "grade" in reply else "misuse_severity" if "misuse_severity" in reply else ""](reply):
+            yield "", text, ""
+    for conflict in opinion["conflicts"]:
+        yield "", f"✗ contradicts code ({conflict['check']}): {conflict['message']}", "red"
+    for problem in opinion["problems"]:
+        yield "", f"· {problem}", "yellow"
+    if reply is not None and opinion["checked"] and not opinion["conflicts"]:
+        yield "", f"agrees with code: {', '.join(opinion['checked'])}", "dim"
+    seen = [entries[digest] for digest in opinion["attempts"] if digest in entries]
+    if seen:
+        numbers = ", ".join(f"{seq} {one.status} {one.latency:.1f} s" for seq, one in seen)
+        yield "", f"log entry {numbers}     rightcall log show {seen[-1][0]}", "dim"
+
+
+def _said_selection(reply: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{reply['grade']} {reply['failure_category'] or ''}".rstrip()
+    yield f"“{reply['justification']}”"
+    if reply.get("label_challenged"):
+        yield f"doubts the label: {reply.get('label_challenge_reason') or '(no reason is given)'}"
+
+
+def _said_rubric(reply: Mapping[str, Any]) -> Iterator[str]:
+    why = reply.get("justification")
+    for name, short in DIMENSIONS.items():
+        if name != "overall_score":
+            reason = why.get(name.removesuffix("_score")) if isinstance(why, dict) else None
+            yield f"{short} {_score(reply.get(name))}" + (f": {reason}" if reason else "")
+    if isinstance(why, str):
+        yield f"“{why}”"
+    yield f"severity {reply['misuse_severity']}: {reply.get('downstream_impact') or ''}".rstrip(": ")
+    for one in reply.get("tool_call_evaluations") or ():
+        yield f"{one['call_id']} {one['tool_name']} {one['score']}: {one['reason']}"
+
+
+def _said_otherwise(reply: Mapping[str, Any]) -> Iterator[str]:
+    for name, item in reply.items():
+        yield f"{name}: {item if isinstance(item, str) else value(item)}"
+
+
+_SAID = {"grade": _said_selection, "misuse_severity": _said_rubric, "": _said_otherwise}
+
+
+def _odd(result: Mapping[str, Any]) -> Iterator[Line]:
+    """What else must be known about the question and the answers."""
+    if result.get("disagreement"):
+        yield "panel", f"the judges differ on {', '.join(result['disagreement'])}", "yellow"
+    for text in result.get("suspicions", ()):
+        yield "warning", text, "bold yellow"
+    for text in result.get("left_out", ()):
+        yield "left out", text, "yellow"
+
+
+def _waits(one: ReviewItem) -> str:
+    drawn = "" if one.item.probability == 1 else f" (drawn with probability {one.item.probability:g})"
+    return f"{one.id} {one.item.reason}{drawn}"

@@ -1,0 +1,279 @@
+"""Judged runs over values that a program holds: traces, steps, cases. The engine, the record and the rules are those
+of the commands; files are not read.
+
+Without a store, a run writes its record to a temporary one, which is dropped at the end: nothing that the engine
+promises depends on whether somebody keeps the record.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from msgspec.structs import replace as changed
+
+from rightcall.case.golden import compile_case
+from rightcall.errors import CaseError, ConfigError, Place, ProviderError
+from rightcall.grade.safety import Matrix
+from rightcall.run.cases import CaseIndex, Entry
+from rightcall.run.catalogs import Catalogs
+from rightcall.run.described import panel
+from rightcall.run.hiding import without_secrets
+from rightcall.run.joining import Joining
+from rightcall.run.judged_setup import (
+    Flags,
+    Setup,
+    asking_of,
+    cleaner_for,
+    inputs_facts,
+    prompter_for,
+    quorum_of,
+    suite_tools,
+)
+from rightcall.run.judges import relatives
+from rightcall.run.plan import Plan
+from rightcall.run.rubric import RubricWork
+from rightcall.run.selection import SelectionWork
+from rightcall.run.step_source import note_new_tools
+from rightcall.settings.load import Loaded, load_settings
+from rightcall.settings.model import Settings
+from rightcall.store.store import Store
+from rightcall.trace.catalog import Catalog
+from rightcall.trace.digest import digest
+from rightcall.trace.model import to_builtins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from rightcall.case.case import Case
+    from rightcall.case.policy import Policy
+    from rightcall.case.step import Step
+    from rightcall.run.described import Judges
+    from rightcall.run.judged import Judged
+    from rightcall.run.judges import Panel
+    from rightcall.run.questions import Prompter
+    from rightcall.run.secrets import Cleaner
+    from rightcall.trace.model import Tool, Trace
+
+
+class How(TypedDict, total=False):
+    """How a judged run asks; whatever is left out is as on the command line.
+
+    settings: a settings file, for everything that is not said otherwise: judges by name, policy, aliases, tools,
+        prompts, redaction, limits, store. Without it no file is looked for.
+    prompt: a shipped prompt's id, or a file.
+    aliases: other tool name -> canonical name.
+    replicates: ask each judge the same question so many times.
+    quorum: so many judges must have answered; more than half by default.
+    jobs: questions at a time.
+    sample, seed: judge only so many, drawn at random by the seed.
+    budget: `200calls`, `1Mtok`, `2.50usd`: stop before more is spent.
+    resume: the id of the run to go on with.
+    use_cache: whether answers on record count; they do.
+    progress: called with how many are judged, and how many of them without a verdict.
+    """
+
+    settings: str | Path
+    prompt: str | Path
+    aliases: Mapping[str, str]
+    replicates: int
+    quorum: int
+    jobs: int
+    sample: int
+    seed: int
+    budget: str
+    resume: str
+    use_cache: bool
+    progress: Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a program asks for, whatever the grader.
+
+    Attributes:
+        judge: who is asked.
+        store: where the record is kept; `None` = nowhere, or in the store of the settings.
+        policy, tools: in place of those of the settings.
+        how: see `How`.
+    """
+
+    judge: Judges | None = None
+    store: Store | str | Path | None = None
+    policy: Policy | None = None
+    tools: tuple[Tool, ...] | None = None
+    how: How = field(default_factory=How)
+
+
+async def judge_steps(steps: Sequence[Step], wish: Wish) -> Judged:
+    """Run `selection` over steps.
+
+    Raises:
+        RightcallError: whatever keeps the run from beginning, or breaks its record.
+    """
+    with _desk(wish, "selection") as desk:
+        loaded, cleaner, settings = desk.loaded, desk.cleaner, desk.loaded.settings
+        prompter = desk.prompter(settings.selection.prompt, "selection")
+        facts = inputs_facts([_given(step.digest for step in steps)], loaded, settings.policy, desk.flags)
+        work = SelectionWork(
+            steps=lambda: ((step, Place(path=f"step `{step.id}`")) for step in steps), tools=desk.catalog(),
+            matrix=Matrix(settings.policy, settings.aliases), cleaner=cleaner, aliases=settings.aliases,
+            prompter=prompter if desk.panel.specs else None, quorum=quorum_of(desk.panel, desk.flags),
+            review_share=settings.review.random, new_share=settings.review.random_new_tools,
+            more_facts=desk.more_facts(facts),
+        )  # fmt: skip
+        keeps = bool(desk.panel.specs) or desk.is_kept
+        if keeps:
+            note_new_tools(work, loaded, desk.flags.resume)
+        setup = Setup(work, desk.panel, asking_of(loaded, desk.panel, desk.flags), cleaner, loaded, keeps=keeps)
+        return await desk.run(setup)
+
+
+async def judge_traces(traces: Sequence[Trace], cases: Iterable[Case], wish: Wish) -> Judged:
+    """Run `rubric` over traces, each with its case if there is one.
+
+    Raises:
+        RightcallError: as `judge_steps`; a case that cannot be used; no judge.
+    """
+    with _desk(wish, "rubric") as desk:
+        loaded, cleaner, settings = desk.loaded, desk.cleaner, desk.loaded.settings
+        if not desk.panel.specs:
+            raise ProviderError(
+                f"`rubric` needs a judge, and none was found: {desk.panel.skipped or 'none was named'}",
+                code="JUDGE_AUTH", hint="give `judge=`",
+            )  # fmt: skip
+        catalog = desk.catalog()
+        tools = None if catalog is None else catalog.tools
+        index, identity = _index(cases, settings.aliases, Catalogs(tools))
+        plan = Plan(
+            traces=(), cases=index, policy=settings.policy, aliases=settings.aliases, tools=tools,
+            exclude_tools=settings.exclude_tools, redactor=cleaner.redactor,
+        )  # fmt: skip
+        joining = Joining(plan, traces)
+        inputs = [_given(trace.digest for trace in traces), identity]
+        work = RubricWork(
+            traces=joining.joined, plain=desk.prompter(settings.rubric.prompt, "rubric"),
+            golden=desk.prompter(settings.rubric.prompt_golden, "rubric"), cleaner=cleaner,
+            quorum=quorum_of(desk.panel, desk.flags), matrix=Matrix(settings.policy, settings.aliases),
+            aliases=settings.aliases, review_share=settings.review.random,
+            more_facts=desk.more_facts(inputs_facts(inputs, loaded, settings.policy, desk.flags)),
+        )  # fmt: skip
+        setup = Setup(
+            work, desk.panel, asking_of(loaded, desk.panel, desk.flags), cleaner, loaded,
+            warn=lambda: relatives(desk.panel, work.agents),
+        )  # fmt: skip
+        return await desk.run(setup)
+
+
+@dataclass(frozen=True)
+class _Desk:
+    """What every grader needs: settings, judges, redaction."""
+
+    wish: Wish
+    loaded: Loaded
+    panel: Panel
+    cleaner: Cleaner
+    flags: Flags
+    is_kept: bool
+
+    def prompter(self, name: str, grader: str) -> Prompter:
+        """The prompt of the program, else that of the settings."""
+        own = self.wish.how.get("prompt")
+        return prompter_for(
+            self.loaded, name if own is None else str(own), grader, self.cleaner, self.panel, from_flag=own is not None
+        )
+
+    def catalog(self) -> Catalog | None:
+        """The tools of the program, else those of the settings."""
+        return suite_tools(self.loaded) if self.wish.tools is None else Catalog(self.wish.tools)
+
+    def more_facts(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """The facts of a run with the program's own tools in place of a file."""
+        if self.wish.tools is None:
+            return facts
+        return {**facts, "tools": _given(digest(to_builtins(tool)) for tool in self.wish.tools)}
+
+    async def run(self, setup: Setup) -> Judged:
+        """Judge; a record that is dropped is not named."""
+        judged = await setup.run_async(self.wish.how.get("progress"))
+        if setup.skipped is not None:
+            judged.warnings = [f"no judge was asked: {setup.skipped}", *judged.warnings]
+        if not self.is_kept:
+            judged.run = judged.store_name = None
+        return judged
+
+
+@contextmanager
+def _desk(wish: Wish, grader: str) -> Iterator[_Desk]:
+    """Settle everything before anybody is asked; a temporary store lasts as long as this."""
+    how = wish.how
+    file = how.get("settings")
+    loaded = load_settings(Path(file), os.environ, {}) if file is not None else Loaded(Settings(), Path(), None)
+    settings = loaded.settings
+    if wish.policy is not None:
+        settings = changed(settings, policy=wish.policy)
+    if "aliases" in how:
+        settings = changed(settings, aliases=dict(how["aliases"]))
+    loaded = replace(loaded, settings=settings)
+    table = settings.selection if grader == "selection" else settings.rubric
+    default = table.judge if file is not None or grader == "selection" else "none"
+    judges = panel(wish.judge, loaded, default)
+    is_kept = wish.store is not None or file is not None
+    with ExitStack() as closing:
+        if wish.store is not None:
+            loaded = _kept_in(loaded, wish.store.database.address if isinstance(wish.store, Store) else str(wish.store))
+        elif not is_kept:
+            folder = closing.enter_context(TemporaryDirectory(prefix="rightcall-"))
+            loaded = _kept_in(loaded, str(Path(folder) / "record.db"))
+        cleaner = cleaner_for(loaded, judges)
+        closing.enter_context(without_secrets(cleaner.redactor))
+        yield _Desk(wish, loaded, judges, cleaner, _flags(how, is_kept=is_kept), is_kept)
+
+
+def _kept_in(loaded: Loaded, store: str) -> Loaded:
+    """The settings with another store."""
+    return replace(
+        loaded, settings=changed(loaded.settings, store=store), origins={**loaded.origins, "store": "flag"}
+    )
+
+
+def _flags(how: How, *, is_kept: bool) -> Flags:
+    resume = how.get("resume")
+    if resume is not None and not is_kept:
+        raise ConfigError("there is no record to go on from", hint="name the `store` of the run")
+    prompt = how.get("prompt")
+    return Flags(
+        prompt=None if prompt is None else str(prompt), replicates=how.get("replicates", 1),
+        quorum=how.get("quorum"), jobs=how.get("jobs"), sample=how.get("sample"), seed=how.get("seed", 0),
+        budget=how.get("budget"), resume=resume, use_cache=how.get("use_cache", True),
+    )  # fmt: skip
+
+
+def _given(digests: Iterable[str]) -> dict[str, str]:
+    """How many values there are, and a digest of them all: what tells two runs apart."""
+    listed = list(digests)
+    return {"given": str(len(listed)), "sha256": sha256("\n".join(listed).encode()).hexdigest()}
+
+
+def _index(cases: Iterable[Case], aliases: Mapping[str, str], catalogs: Catalogs) -> tuple[CaseIndex, dict[str, str]]:
+    """The cases by id, each checked, and what tells them apart from others.
+
+    Raises:
+        CaseError: a case that cannot be used, an id that stands twice.
+        ConfigError: a case's own catalog that cannot be used.
+    """
+    index, digests = CaseIndex(files=[("", "")]), []
+    for case in cases:
+        place = Place(path=f"case `{case.id}`")
+        if case.id in index:
+            raise CaseError("there are two cases of this id", code="CASE_DUPLICATE_ID", place=place)
+        compile_case(case, place, aliases)
+        catalogs.check(case, place)
+        index.entries[case.id] = Entry(0, None, f"case `{case.id}`", None, case)
+        digests.append(case.digest)
+    return index, _given(digests)

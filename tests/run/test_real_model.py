@@ -1,0 +1,279 @@
+"""Both graders with a real model behind a real server, as a user runs them.
+
+The model is far too small to judge. What is proved here is everything around it: a real server is asked with a schema,
+what comes back is read or named for what is wrong with it, all of it is on record, a run goes on where it stopped, and a
+judge that contradicts what code decides is called what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import pytest
+
+from rightcall.judge.contract import ReplyCode
+from rightcall.store.records import AttemptRecord
+from rightcall.store.store import Store
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real model")]
+
+MODEL = "smollm2-135m"
+SETTINGS = """
+store = "record.db"
+[judges.local]
+model = "smollm2-135m"
+base_url = "{url}"
+max_tokens = {most}
+max_concurrency = 1
+timeout = 300
+{context}
+[selection]
+judge = "local"
+prompt = "selection_short"
+[rubric]
+judge = "local"
+prompt = "rubric_short"
+prompt_golden = "rubric_short"
+"""
+KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "OLLAMA_HOST", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Project:
+    """A folder with settings, in which commands are run as processes of their own."""
+
+    def __init__(self, folder: Path, url: str, *, most: int, context: int | None = 8192) -> None:
+        self.folder = folder
+        limit = "" if context is None else f"context_tokens = {context}"
+        (folder / "rightcall.toml").write_text(SETTINGS.format(url=url, most=most, context=limit))
+
+    def write(self, name: str, *values: Any) -> None:
+        (self.folder / name).write_text("".join(json.dumps(value) + "\n" for value in values))
+
+    def run(self, *words: str) -> Said:
+        environment = {k: v for k, v in os.environ.items() if k.upper() not in KEYS and not k.startswith("RIGHTCALL_")}
+        # The key makes the words of the fences, which a small model takes for names: the same key, the same replies.
+        environment |= {"RIGHTCALL_REDACTION_KEY": "a fixed key for tests", "COLUMNS": "200", "NO_COLOR": "1"}
+        command = [sys.executable, "-c", "from rightcall.cli.main import main; main()", *words]
+        done = subprocess.run(
+            command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
+
+    def attempts(self) -> list[AttemptRecord]:
+        with Store.open(self.folder / "record.db", create=False) as store:
+            return [attempt for _, _, attempt in store.attempts()]
+
+    def text(self, sha256: str) -> str:
+        with Store.open(self.folder / "record.db", create=False) as store:
+            return store.body(sha256).decode()
+
+
+def tools(**descriptions: str) -> list[dict[str, str]]:
+    return [{"name": name, "description": text} for name, text in descriptions.items()]
+
+
+LAMPS = tools(list_lamps="List the lamps that are on.", switch_lamp="Switch a lamp.", dim_lamp="Dim a lamp.")
+SINGERS = tools(
+    list_singers="List who sings on a day.", book_singer="Book a singer.", drop_singer="Take a singer off."
+)
+BOATS = tools(list_boats="List boats.", hold_seats="Hold seats.", sell_seats="Sell seats.")
+DOMAINS = (
+    ("Which lamps are on?", LAMPS),
+    ("Who sings on Monday?", SINGERS),
+    ("Which boats leave on Sunday?", BOATS),
+)
+
+
+def steps() -> list[dict[str, Any]]:
+    """Twelve steps: three of them right, nine wrong in three ways."""
+    found = []
+    for request, catalog in DOMAINS:
+        right, other = catalog[0]["name"], catalog[1]["name"]
+        pairs = {"right": (right, right), "wrong": (other, right), "over": (other, None), "none": (None, right)}
+        for kind, (selected, expected) in pairs.items():
+            step = {"request": request, "tools": catalog, "selected": selected, "expected": expected}
+            found.append({"id": f"{right.removeprefix('list_')}-{kind}", **step})
+    return found
+
+
+TRACES = (
+    {
+        "id": "lamps", "case_id": "evening", "request": "Dim the red lamp.", "tools": LAMPS,
+        "calls": [{"tool": "dim_lamp", "arguments": {"lamp": "red"}, "result": {"ok": True}}],
+    },
+    {
+        "id": "singers", "request": "Who sings on Monday?", "tools": SINGERS,
+        "calls": [{"tool": "list_singers", "arguments": {"day": "Monday"}, "result": ["Ada", "Bo"]}],
+    },
+)  # fmt: skip
+CASE = {"id": "evening", "expect": {"calls": [{"tool": "dim_lamp", "arguments": {"lamp": "red"}}]}}
+
+
+@pytest.fixture(scope="module")
+def selection(local_model_url, tmp_path_factory):
+    """A run of `selection` that a budget stops after five calls, and that goes on; as (project, first, rest)."""
+    project = Project(tmp_path_factory.mktemp("selection"), local_model_url, most=120)
+    project.write("steps.jsonl", *steps())
+    first = project.run("selection", "steps.jsonl", "--budget", "5calls", "--json")
+    rest = project.run("selection", "steps.jsonl", "--resume", first.json["run"]["id"], "--json")
+    return project, first, rest
+
+
+@pytest.fixture(scope="module")
+def rubric(local_model_url, tmp_path_factory):
+    """A run of `rubric`, as (project, what it said)."""
+    project = Project(tmp_path_factory.mktemp("rubric"), local_model_url, most=250)
+    project.write("traces.jsonl", *TRACES)
+    project.write("cases.jsonl", CASE)
+    return project, project.run("rubric", "traces.jsonl", "--cases", "cases.jsonl", "--json")
+
+
+def asked(project: Project) -> list[AttemptRecord]:
+    return [attempt for attempt in project.attempts() if attempt.purpose == "question"]
+
+
+# ---- selection -------------------------------------------------------------------------------------------------------
+
+
+def test_a_budget_stops_the_run_before_its_end(selection):
+    _, first, _ = selection
+    assert (first.code, first.json["run"]["stopped"]["cause"]) == (1 if first.json["summary"]["failed"] else 5, "budget")
+    assert first.json["summary"]["spent"]["calls"] <= 5
+    assert first.json["summary"]["not_asked"] > 0
+
+
+def test_every_step_ends_with_what_code_decides_or_with_the_reason_for_no_reply(selection):
+    _, _, rest = selection
+    results = rest.json["results"]
+    assert [result["step_id"] for result in results] == [step["id"] for step in steps()]
+    for result, step in zip(results, steps(), strict=True):
+        by_code = "PASS" if step["selected"] == step["expected"] else "FAIL"
+        assert result["code_grade"] == by_code
+        if result["status"] == "EVALUATED":
+            assert (result["grade"], result["reason"]) == (by_code, None)
+            assert result["judges"][0]["reply"]["grade"] in ("PASS", "FAIL")
+        else:
+            assert result["reason"] in get_args(ReplyCode)
+            assert (result["grade"], result["judges"][0]["reply"]) == (None, None)
+            assert result["judges"][0]["problems"]
+
+
+def test_every_exchange_is_on_record_with_who_answered_and_what_it_took(selection):
+    project, _, _ = selection
+    for attempt in project.attempts():
+        assert (attempt.judge, attempt.provider, attempt.model_answered) == ("local", "openai", MODEL)
+        assert attempt.rung == "json_schema"
+        assert attempt.endpoint.startswith("127.0.0.1:")
+        assert attempt.input_tokens > 0
+        assert attempt.output_tokens > 0
+        assert attempt.parameters["temperature"] == 0
+    for attempt in asked(project):
+        assert attempt.prompt_id == "selection_short"
+        assert attempt.input_tokens >= attempt.counted_tokens > 0
+        assert "tool which a software agent" in project.text(attempt.system) or "You check which tool" in project.text(attempt.system)
+        assert (attempt.verdict is None) == (attempt.status != "ok")
+        assert bool(attempt.problems) or attempt.status == "ok"
+
+
+def test_replies_keep_to_the_schema_that_was_asked_for(selection):
+    project, _, _ = selection
+    whole = [attempt for attempt in asked(project) if attempt.finish == "stop"]
+    replies = [json.loads(project.text(attempt.reply)) for attempt in whole]
+    assert replies
+    assert {reply["grade"] for reply in replies} <= {"PASS", "FAIL"}
+    assert all(isinstance(reply["label_challenged"], bool) for reply in replies)
+
+
+def test_nothing_is_asked_twice_over_a_stop(selection):
+    project, first, rest = selection
+    questions = Counter((attempt.unit, attempt.attempt) for attempt in asked(project))
+    assert set(questions.values()) == {1}
+    assert {unit for unit, _ in questions} == {step["id"] for step in steps()}
+    assert rest.json["summary"]["resumed"] == first.json["summary"]["n"] - first.json["summary"]["not_asked"] > 0
+    assert all(attempt.attempt <= 1 for attempt in asked(project)), "there is one content retry"
+
+
+def test_a_judge_that_contradicts_what_code_decides_is_called_no_judge(selection):
+    project, _, rest = selection
+    judge = rest.json["summary"]["judges"]["local"]
+    assert judge["replies"] > 0
+    assert judge["conflict_rate"]["low"] > judge["conflict_limit"] == 0.05
+    assert judge["stamp"] == "not a judgement"
+    before = len(project.attempts())
+    again = project.run("selection", "steps.jsonl", "--resume", rest.json["run"]["id"])
+    assert "judge local contradicts what code decides in " in again.out
+    assert "what it says is not a judgement" in again.out
+    assert len(project.attempts()) == before, "a finished run asks nobody"
+
+
+def test_the_record_verifies(selection):
+    project, _, _ = selection
+    verified = project.run("log", "verify")
+    assert verified.code == 0, verified.err
+
+
+# ---- rubric ----------------------------------------------------------------------------------------------------------
+
+
+def test_traces_are_scored_or_unevaluable_with_their_reason(rubric):
+    _, said = rubric
+    results = said.json["results"]
+    assert [result["trace_id"] for result in results] == ["lamps", "singers"]
+    assert [result["golden_verdict"] for result in results] == ["PASS", "PASS"]
+    for result in results:
+        scores = [score for name, score in result["metrics"].items() if name != "overall_score" and score is not None]
+        if result["status"] == "EVALUATED":
+            assert all(score in range(1, 6) for score in scores)
+            assert result["metrics"]["overall_score"] == pytest.approx(sum(scores) / len(scores))
+        else:
+            assert result["reason"] in get_args(ReplyCode)
+            assert scores == []
+
+
+def test_a_rubric_run_is_on_record_too(rubric):
+    project, said = rubric
+    questions = asked(project)
+    assert {attempt.unit for attempt in questions} == {"lamps", "singers"}
+    assert {(attempt.prompt_id, attempt.rung, attempt.model_answered) for attempt in questions} == {
+        ("rubric_short", "json_schema", MODEL)
+    }
+    assert said.json["summary"]["spent"]["output_tokens"] == sum(one.output_tokens for one in project.attempts())
+    assert project.run("log", "verify").code == 0
+
+
+# ---- a question that does not fit ------------------------------------------------------------------------------------
+
+LONG = {"id": "long", "request": "lamp " * 9000, "tools": LAMPS, "selected": "list_lamps", "expected": "list_lamps"}
+
+
+def test_a_question_beyond_the_context_is_too_long_and_not_asked(local_model_url, tmp_path):
+    project = Project(tmp_path, local_model_url, most=120)
+    project.write("steps.jsonl", LONG)
+    said = project.run("selection", "steps.jsonl", "--json")
+    assert (said.code, said.json["results"][0]["reason"], asked(project)) == (3, "too_long", [])
+
+
+def test_a_question_that_the_server_refuses_as_too_long_is_too_long(local_model_url, tmp_path):
+    project = Project(tmp_path, local_model_url, most=120, context=None)
+    project.write("steps.jsonl", LONG)
+    said = project.run("selection", "steps.jsonl", "--json")
+    assert said.json["results"][0]["reason"] == "too_long"
+    [refused] = asked(project)
+    assert (refused.http_status, refused.reply) == (400, None)
+    assert refused.message
