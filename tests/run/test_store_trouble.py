@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
 from pathlib import Path
@@ -30,7 +29,6 @@ from rightcall.store.store import Store
 Store.open.__func__.__kwdefaults__["timeout"] = 0.5
 """
 WITHOUT_RIGHTS = """
-import os
 from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
 # What is imported stays; the interpreter may lie where only root may read.
@@ -106,7 +104,7 @@ def test_a_full_store_stops_a_run_which_goes_on_when_there_is_room(project, undi
     ended = project.finish(first=LIMITED_PAGES.format(pages=pages))
     refused(ended, "there is no room left for the store; nothing of this was written; make room on disk [STORE_FULL]")
     with project.opened() as store:
-        assert 0 < store.counts()["attempt"]
+        assert store.counts()["attempt"] > 0
     goes_on(project, undisturbed)
 
 

@@ -54,9 +54,12 @@ def print_runs(console: Console, store: str, runs: Sequence[tuple[RunRecord, Run
     """Runs, two lines each: what it was, and what came of it."""
     if not runs:
         console.print(Text(f"no runs in {store} yet: rightcall selection, rubric or golden --store writes one"))
+        return
+    header = f"{'run':<{_INDENT}}{'started':<16}  {'grader':<9}  {'status':<11}  judge"
+    console.print(Text(header, "bold"))
     for row in run_rows(runs):
         judges = ", ".join(judge["name"] for judge in row["facts"].get("judges", ())) or "code alone"
-        first = f"{row['id']:<{_INDENT - 2}}  {moment(row['started_at'])}  {row['grader']:<9}  {row['status']:<11}  {judges}"
+        first = f"{row['id']:<{_INDENT}}{moment(row['started_at'])}  {row['grader']:<9}  {row['status']:<11}  {judges}"
         _line(console, first, _run_style(row["status"]))
         _below(console, _came_of(row))
 
@@ -171,18 +174,18 @@ def print_attempt(console: Console, found: WholeAttempt) -> None:
         console.print(Text("── read as", "bold"))
         for name, item in one.verdict.items():
             console.print(Text(visible(f"{name}: {item if isinstance(item, str) else value(item)}")))
-    for name, text in (("reply", found.reply), ("question", found.user), ("instructions", found.system)):
+    for name, whole in (("reply", found.reply), ("question", found.user), ("instructions", found.system)):
         console.print(Text(f"── {name}", "bold"))
-        for line in ("(none)" if text is None else text).splitlines() or [""]:
+        for line in ("(none)" if whole is None else whole).splitlines() or [""]:
             console.print(Text(visible(line)), soft_wrap=True)
 
 
 def _facts(found: WholeAttempt) -> list[tuple[str, str]]:
     one = found.attempt
-    ids = [f"{name} {value}" for name, value in (("case", one.case_id), ("trace", one.trace_id)) if value]
+    ids = [f"{name} {known}" for name, known in (("case", one.case_id), ("trace", one.trace_id)) if known]
     asked = f"{one.model_asked or one.provider} at {one.endpoint}"
     answered = one.model_answered or "nobody said" if found.reply is not None else "nobody"
-    sent = ", ".join(f"{name} {value}" for name, value in one.parameters.items() if value is not None)
+    sent = ", ".join(f"{name} {given}" for name, given in one.parameters.items() if given is not None)
     facts = [
         ("about", " · ".join([f"run {one.run_id}", *ids])),
         ("judge", f"{one.judge}: asked {asked}, answered by {answered}"),

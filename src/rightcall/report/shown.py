@@ -36,15 +36,15 @@ def found_facts(found: Found, limit: float) -> dict[str, Any]:
     results = [{"verdict": verdict, "result": result} for verdict, result in found.results]
     if found.kind == "run":
         judges = {name: judge_summary(one, limit, found.others.get(name, {})) for name, one in found.judges.items()}
-        value = {"id": found.id, "kind": "run", "run": found.run, "event": found.event, "judges": judges}
+        value: dict[str, Any] = {"id": found.id, "kind": "run", "run": found.run, "event": found.event, "judges": judges}
         return {**msgspec.to_builtins(value), "results": msgspec.to_builtins(results)}
     for one, (trace, case) in zip(results, found.sources, strict=True):
         one |= {"trace": trace, "case": case}
-    value = {
+    whole: dict[str, Any] = {
         "id": found.id, "kind": found.kind, "results": results, "waiting": found.waiting,
         "attempts": [{"seq": seq, "attempt": attempt} for seq, attempt in found.attempts],
     }  # fmt: skip
-    return value | {"review": found.review} if found.review is not None else value
+    return whole | {"review": found.review} if found.review is not None else whole
 
 
 def print_found(console: Console, found: Found, limit: float, *, failed: bool = False) -> None:

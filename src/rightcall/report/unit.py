@@ -1,5 +1,6 @@
-"""Everything on record about one step or trace, as a person reads it: what was asked, what code decided, what each
-judge said, where it stands in the log, what waits.
+"""Everything on record about one step or trace, as a person reads it.
+
+What was asked, what code decided, what each judge said, where it stands in the log, what waits.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ def _calls(trace: Any) -> Iterator[Line]:
     """The agent's own calls with the ids by which a judge cites them."""
     if trace is None:
         return
-    own = [event for event in trace.get("events", ()) if event["type"] == "call" and event.get("by", "agent") == "agent"]
+    calls = (event for event in trace.get("events", ()) if event["type"] == "call")
+    own = [call for call in calls if call.get("by", "agent") == "agent"]
     for number, call in enumerate(own[:MOST_CALLS], 1):
         yield "" if number > 1 else "calls", f"c{number} {_call(call)}", ""
     if len(own) > MOST_CALLS:
@@ -205,9 +207,10 @@ _CODE = {"selection": _selection, "rubric": _rubric, "golden": _golden}
 
 
 def _opinion(opinion: Mapping[str, Any], entries: Mapping[str, tuple[int, AttemptRecord]]) -> Iterator[Line]:
+    model = opinion["model"]
     marks = [opinion["judge"]]
     marks += [f"question {opinion['replicate'] + 1}"] if opinion["replicate"] else []
-    marks += [f"answered by {opinion['model']}"] if opinion["model"] and opinion["model"] not in opinion["judge"] else []
+    marks += [f"answered by {model}"] if model and model not in opinion["judge"] else []
     marks += ["from the record"] if opinion["cached"] else []
     marks += ["on the second asking"] if opinion["healed"] else []
     yield "judge", " · ".join(marks), "bold"
@@ -215,7 +218,8 @@ def _opinion(opinion: Mapping[str, Any], entries: Mapping[str, tuple[int, Attemp
     if reply is None:
         yield "", f"no readable answer: {opinion['reason']}", "yellow"
     else:
-        for text in _SAID["grade" if "grade" in reply else "misuse_severity" if "misuse_severity" in reply else ""](reply):
+        kind = next((name for name in ("grade", "misuse_severity") if name in reply), "")
+        for text in _SAID[kind](reply):
             yield "", text, ""
     for conflict in opinion["conflicts"]:
         yield "", f"✗ contradicts code ({conflict['check']}): {conflict['message']}", "red"

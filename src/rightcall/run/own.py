@@ -104,7 +104,7 @@ class OwnAggregate:
         found: dict[str, Any] = {}
         for name, counts in self.counts.items():
             shares = {value: msgspec.to_builtins(wilson(n, self.evaluated, excluded=self.excluded))
-                      for value, n in counts.most_common()}  # fmt: skip
+                      for value, n in sorted(counts.items(), key=lambda one: (-one[1], one[0]))}  # fmt: skip
             found[name] = {"values": shares, "mean": self._mean(name)}
         return {"fields": found}
 

@@ -42,8 +42,8 @@ Graders = Literal["selection", "rubric"]
 class ProbeResult(Struct, frozen=True, kw_only=True):
     """How a judge read one item of the probe set.
 
-    `reading` is `None` without a readable reply. `same` is for pairs that code compares, without asking anybody: whether
-    the two questions are the same, byte for byte; `None` for all others.
+    `reading` is `None` without a readable reply. `same` is for pairs that code compares, where nobody is asked: whether
+    the two questions are the same, byte for byte. It is `None` for all others.
     """
 
     unit: str
@@ -181,9 +181,7 @@ class ProbeWork:
 
     def _compared(self, probe: Probe) -> Item:
         result = ProbeResult(unit=probe.id, of=probe.grader, same=self._is_same(probe))
-        return Item(
-            unit=probe.id, subject=None, case_id=probe.id, conclude=lambda _outcomes: Concluded(result, "code")
-        )
+        return Item(unit=probe.id, subject=None, case_id=probe.id, conclude=lambda _outcomes: Concluded(result, "code"))
 
     def _is_same(self, probe: Probe) -> bool:
         """Whether an attack leaves the question byte for byte as it was."""
