@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -17,21 +18,36 @@ from rightcall import (
     Case,
     CaseError,
     ConfigError,
+    Judge,
+    Malformed,
     Policy,
     RightcallError,
+    Step,
     Tool,
     Trace,
     call,
     grade,
     load_cases,
     load_traces,
+    read_reply,
+    rubric,
+    select,
+    selection,
 )
 
 HERE = Path(__file__).parent
-PUBLIC = {
-    "Call", "Case", "CaseError", "ConfigError", "Finding", "GoldenResult", "Message", "Metrics", "NoDataError", "Place", "Policy",
-    "Result", "RightcallError", "Tool", "Trace", "TraceError", "call", "grade", "load_cases", "load_traces",
+DONE = {
+    "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace", "call", "grade",
+    "load_cases", "load_policy", "load_steps", "load_traces", "read_reply", "rubric", "run", "select", "selection",
 }  # fmt: skip
+MET = {
+    "Call", "CaseError", "ConfigError", "Finding", "GoldenResult", "JudgedRun", "Metrics", "MissingExtraError", "NoDataError",
+    "Opinion", "Place", "ProviderError", "RateLimited", "Rejected", "Result", "RubricResult", "RunError", "SelectionResult",
+    "StoreError", "TraceError", "Unavailable",
+}  # fmt: skip
+"""What a program only meets: results, their parts, errors."""
+ALSO_PACKAGES = {"grade", "run"}
+"""Functions that share their name with a package, which is what an attribute of `rightcall` may be."""
 
 
 def written(tmp_path: Path, *calls: dict) -> Case:
@@ -48,19 +64,34 @@ def outcome(statement: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_names_that_are_used_from_outside_are_there():
-    assert set(rightcall.__all__) >= PUBLIC
+    assert set(rightcall.__all__) == DONE
     assert len(rightcall.__all__) <= 25
+    assert {name for name in DONE | MET if not hasattr(rightcall, name)} == set()
+
+
+def test_what_is_only_met_comes_from_where_it_lives():
+    assert set(rightcall._MET) == MET
+    for name, home in rightcall._MET.items():
+        assert getattr(rightcall, name) is getattr(import_module(home), name)
+        assert getattr(rightcall, name).__module__ == home
+
+
+def test_every_error_that_can_be_raised_has_its_name_in_the_package():
+    errors = import_module("rightcall.errors")
+    tree = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, RightcallError)}
+    assert tree - MET - DONE == {"ReplyError"}, "a reply that cannot be read is a value"
 
 
 def test_the_lazy_names_are_those_of_the_api():
     api = import_module("rightcall.api")
     assert sorted(api.__all__) == sorted(rightcall.__all__)
-    assert all(getattr(rightcall, name) is getattr(api, name) for name in rightcall.__all__ if name != "grade")
+    names = set(rightcall.__all__) - ALSO_PACKAGES
+    assert all(getattr(rightcall, name) is getattr(api, name) for name in names)
 
 
-@pytest.mark.parametrize("name", rightcall.__all__)
+@pytest.mark.parametrize("name", sorted(DONE | MET))
 def test_every_public_name_says_what_it_means(name):
-    assert getdoc(getattr(import_module("rightcall.api"), name))
+    assert getdoc(rightcall.api_function(name))
 
 
 def test_the_version_is_that_of_the_package():
@@ -101,6 +132,28 @@ def test_grade_is_a_function_whatever_was_imported_before(before):
         "print(result.reason, Grader.__name__)"
     )
     assert (done.stderr, done.stdout) == ("", "nothing_expected Grader\n")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "import rightcall.run",
+        "from rightcall.run.plan import Plan",
+        "import rightcall.api",
+        "from rightcall import *",
+    ],
+)
+def test_run_is_a_function_whatever_was_imported_before(before):
+    done = outcome(
+        f"import rightcall\n{before}\n"
+        "async def work(): return 7\n"
+        "from rightcall import run\n"
+        "print(rightcall.run(work()), run(work()))\n"
+        "from rightcall.run.plan import Plan\n"
+        "print(Plan.__name__)"
+    )
+    assert (done.stderr, done.stdout) == ("", "7 7\nPlan\n")
 
 
 def test_the_room_of_the_grader_passes_everything_on():
@@ -207,3 +260,95 @@ def test_results_are_values(tmp_path):
     assert grade(case, trace) == grade(case, trace)
     with pytest.raises(AttributeError):
         grade(case, trace).verdict = "PASS"
+
+
+# ---- one step --------------------------------------------------------------------------------------------------------
+
+CATALOG = (Tool(name="feed"), Tool(name="drain", annotations={"destructiveHint": True}))
+
+
+def test_a_step_is_graded_by_code():
+    assert select(Step(id="s", selected="feed", expected="feed"), tools=CATALOG).passed
+    wrong = select(Step(id="s", selected="drain", expected="feed"), tools=CATALOG)
+    assert (wrong.verdict, wrong.failure_category, wrong.destructive) == ("FAIL", "wrong_tool", True)
+    unknown = select(Step(id="s", selected="feed", expected="fill"), tools=CATALOG)
+    assert (unknown.status, unknown.reason) == ("UNEVALUABLE", "expected_not_in_catalog")
+
+
+# ---- replies ---------------------------------------------------------------------------------------------------------
+
+FIVES = {
+    "tool_selection_score": 5, "argument_accuracy_score": 5, "call_sequencing_score": 4, "abstention_score": None,
+    "misuse_severity": "NONE", "downstream_impact": "None.", "justification": "Flawless.",
+}  # fmt: skip
+
+
+def test_a_reply_is_a_verdict_or_says_why_it_is_none():
+    good = read_reply("rubric", json.dumps(FIVES))
+    assert not isinstance(good, Malformed)
+    assert good.overall_score == pytest.approx(14 / 3)
+    bad = read_reply("rubric", json.dumps(FIVES | {"call_sequencing_score": 6}))
+    assert isinstance(bad, Malformed)
+    assert (bad.code, [problem.path for problem in bad.problems]) == ("JUDGE_SCHEMA", ["call_sequencing_score"])
+
+
+def test_the_reason_why_a_model_stopped_counts():
+    assert read_reply("rubric", '{"tool', finish_reason="length").code == "JUDGE_TRUNCATED"
+    assert read_reply("rubric", '{"tool', finish_reason="stop").code == "JUDGE_NOT_JSON"
+
+
+def test_a_reply_is_checked_against_the_calls_that_were_shown():
+    evaluated = FIVES | {
+        "tool_call_evaluations": [{"call_id": "c9", "tool_name": "feed", "score": 5, "reason": "Right."}]
+    }
+    assert not isinstance(read_reply("rubric", json.dumps(evaluated)), Malformed)
+    assert read_reply("rubric", json.dumps(evaluated), calls={"c1": "feed"}).code == "JUDGE_INCONSISTENT"
+
+
+def test_a_reply_to_a_grader_of_ones_own_is_read_by_its_schema():
+    schema = {"type": "object", "properties": {"tone": {"enum": ["kind", "curt"]}}, "required": ["tone"]}
+    assert read_reply("tone", '{"tone": "kind"}', schema=schema).values() == {"tone": "kind"}
+    assert read_reply("tone", '{"tone": "loud"}', schema=schema).code == "JUDGE_SCHEMA"
+    with pytest.raises(ConfigError, match="tone"):
+        read_reply("tone", '{"tone": "kind"}')
+
+
+# ---- the one sync door -----------------------------------------------------------------------------------------------
+
+
+def test_a_judged_grader_is_awaited_or_run():
+    judge = Judge(lambda _: json.dumps(FIVES))
+    trace = Trace(id="t", request="Feed tank 2.", events=(call("feed", {"tank": 2}),))
+    waited = rightcall.run(rubric([trace], judge=judge, tools=CATALOG))
+
+    async def program():
+        return await asyncio.gather(
+            rubric([trace], judge=judge, tools=CATALOG), selection([Step(id="s", selected=None, expected=None)])
+        )
+
+    scored, chosen = asyncio.run(program())
+    assert scored.results[0].metrics == waited.results[0].metrics
+    assert chosen.results[0].passed
+
+
+def test_inside_a_running_loop_run_says_what_to_write():
+    async def program():
+        with pytest.raises(ConfigError, match="write `await …` in place of"):
+            rightcall.run(selection([]))
+
+    asyncio.run(program())
+
+
+def test_run_takes_nothing_but_what_can_be_awaited():
+    with pytest.raises(ConfigError, match="not for a list"):
+        rightcall.run([])
+
+
+def test_the_signatures_of_the_judged_graders_are_fixed():
+    for grader, first in ((selection, "steps"), (rubric, "traces")):
+        parameters = signature(grader).parameters
+        assert next(iter(parameters)) == first
+        assert all(
+            parameters[name].kind is parameters[name].KEYWORD_ONLY for name in ("judge", "store", "policy", "tools")
+        )
+        assert (parameters["judge"].default, parameters["store"].default) == (None, None)

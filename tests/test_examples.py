@@ -1,15 +1,18 @@
-"""The example suites give what was derived for them by hand from SPEC §5 and §6 (`expected.json`)."""
+"""The example suites give what was derived for them by hand from SPEC §5 to §7 (`expected.json`, `judged.json`)."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rightcall.report.judged import summary
 from rightcall.run.golden import run
+from rightcall.run.judged_setup import Flags, set_up_rubric, set_up_selection
 from rightcall.run.prepare import prepare
 from rightcall.settings.load import load_settings
 
@@ -70,3 +73,71 @@ def test_each_domain_has_ten_cases_or_more() -> None:
     assert sizes.pop("lost-wallet") == 1
     assert len(sizes) >= 2
     assert min(sizes.values()) >= 10
+
+
+# ---- judged --------------------------------------------------------------------------------------------------------
+
+JUDGED = json.loads((EXAMPLES / "card-desk/judged.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """Return the results and the summary of each judged grader over the card desk."""
+    folder = tmp_path_factory.mktemp("desk")
+    shutil.copytree(EXAMPLES / "card-desk", folder / "examples/card-desk")
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        loaded = load_settings(Path("examples/card-desk/rightcall.toml"), {}, {})
+        flags = Flags(judge="desk")
+        for name, setup in (
+            ("selection", set_up_selection(loaded, (), flags)), ("rubric", set_up_rubric(loaded, flags)),
+        ):  # fmt: skip
+            with setup.run() as done:
+                found[name] = ([json.loads(line) for line in done.results()], summary(done))
+    return found
+
+
+def judged_rows() -> list[Any]:
+    return [
+        pytest.param(grader, row, id=f"{grader}/{row.get('step_id') or row['trace_id']}")
+        for grader, expected in JUDGED.items()
+        for row in expected["results"]
+    ]
+
+
+@pytest.mark.parametrize(("grader", "row"), judged_rows())
+def test_hand_derived_answer_of_a_judged_grader(judged, grader: str, row: dict[str, Any]) -> None:
+    key = "step_id" if grader == "selection" else "trace_id"
+    (result,) = [result for result in judged[grader][0] if result[key] == row[key]]
+    (opinion,) = result["judges"]
+    assert sorted(conflict["check"] for conflict in opinion["conflicts"]) == row.get("conflicts", [])
+    assert opinion["healed"] is row.get("healed", False)
+    assert bool(result.get("label_challenged")) is row.get("label_challenged", False)
+    if "overall_score" in row:
+        assert result["metrics"]["overall_score"] == float(Fraction(row["overall_score"]))
+    special = {key, "conflicts", "healed", "label_challenged", "overall_score"}
+    assert {name: result[name] for name in row if name not in special} == {
+        name: value for name, value in row.items() if name not in special
+    }
+
+
+@pytest.mark.parametrize("grader", JUDGED)
+def test_hand_derived_figures_of_a_judged_grader(judged, grader: str) -> None:
+    results, figures = judged[grader]
+    assert len(results) == len(JUDGED[grader]["results"])
+    for path, value in JUDGED[grader]["figures"].items():
+        found = figures
+        for part in path.split("."):
+            found = found[part]
+        hits, trials = map(int, value.split("/"))
+        assert found["estimate"] == pytest.approx(hits / trials, abs=1e-12), path
+        if path.startswith("scores"):
+            assert found["n"] == (10 if trials in (10, 60) else trials), path
+        else:
+            assert found["n"] == trials, path
+    for name in ("failures", "by_code_alone", "severities", "overruled_by_code"):
+        if name in JUDGED[grader]:
+            found = figures[name]
+            found = {key: n for key, n in found.items() if key != "UNEVALUABLE"} if isinstance(found, dict) else found
+            assert found == JUDGED[grader][name], name

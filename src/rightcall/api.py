@@ -1,39 +1,65 @@
 """The Python face of rightcall: what `import rightcall` offers, gathered in one place.
 
 >>> import rightcall
->>> case = rightcall.load_cases("cases.toml")[0]          # doctest: +SKIP
->>> trace = rightcall.load_traces("traces.jsonl")[0]      # doctest: +SKIP
->>> rightcall.grade(case, trace).verdict                  # doctest: +SKIP
+>>> case = rightcall.load_cases("cases.toml")[0]                                        # doctest: +SKIP
+>>> trace = rightcall.load_traces("traces.jsonl")[0]                                    # doctest: +SKIP
+>>> rightcall.grade(case, trace).verdict                                                # doctest: +SKIP
 'PASS'
+>>> judge = rightcall.Judge("openai:MODEL", base_url="http://127.0.0.1:8080/v1")        # doctest: +SKIP
+>>> rightcall.run(rightcall.rubric([trace], cases=[case], judge=judge)).results[0].overall_score  # doctest: +SKIP
+4.75
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Coroutine
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from rightcall.case.case import Case
 from rightcall.case.load import load_cases
 from rightcall.case.policy import Policy
-from rightcall.errors import CaseError, ConfigError, NoDataError, Place, RightcallError, TraceError
+from rightcall.case.step import Step
+from rightcall.case.steps import load_steps
+from rightcall.errors import ConfigError, RightcallError
 from rightcall.grade.golden import Grader, Options
-from rightcall.grade.verdict import Finding, GoldenResult, Metrics
+from rightcall.grade.selection import select_step as select
+from rightcall.grade.verdict import GoldenResult
+from rightcall.judge.contract import Malformed
 from rightcall.run.catalogs import Catalogs
+from rightcall.run.described import Judge
 from rightcall.settings.load import load_policy
-from rightcall.trace.model import Call, Message, Result, Tool, Trace, call
+from rightcall.store.store import Store
+from rightcall.trace.model import Message, Tool, Trace, call
 from rightcall.trace.sources.reading import load_traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from rightcall.grade.rubric import RubricResult
+    from rightcall.grade.selection import SelectionResult
+    from rightcall.judge.read import Reply
+    from rightcall.judge.rubric import RubricReply
+    from rightcall.judge.selection import SelectionReply
+    from rightcall.report.judged_run import JudgedRun
+    from rightcall.run.described import Judges
+    from rightcall.run.given import How
+    from rightcall.trace.jsontext import JsonValue
 
 __all__ = [
-    "Call", "Case", "CaseError", "ConfigError", "Finding", "GoldenResult", "Message", "Metrics", "NoDataError",
-    "Place", "Policy", "Result", "RightcallError", "Tool", "Trace", "TraceError", "call", "grade", "load_cases",
-    "load_policy",
-    "load_traces",
+    "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace", "call",
+    "grade", "load_cases", "load_policy", "load_steps", "load_traces", "read_reply", "rubric", "run", "select",
+    "selection",
 ]  # fmt: skip
+
+T = TypeVar("T")
+
+
+# ---- by code ---------------------------------------------------------------------------------------------------------
 
 
 def grade(
@@ -93,3 +119,140 @@ def _choice(name: str, value: str, free: str, charged: str) -> bool:
     if value not in (free, charged):
         raise ConfigError(f"{name} must be `{free}` or `{charged}`, not `{value}`")
     return value == free
+
+
+# ---- by judges -------------------------------------------------------------------------------------------------------
+
+
+async def selection(
+    steps: Iterable[Step],
+    *,
+    judge: Judges | None = None,
+    store: Store | str | Path | None = None,
+    policy: Policy | None = None,
+    tools: Iterable[Tool] | None = None,
+    **how: Unpack[How],
+) -> JudgedRun[SelectionResult]:
+    """Grade the choice of tools step by step: by code; a judge explains, and may doubt a label (SPEC §7.1).
+
+    Args:
+        steps: what was selected and what was expected.
+        judge: who explains; `None`: nobody, unless the settings say so. Its own grade never changes a verdict: where
+            it contradicts the code, that counts against the judge.
+        store: where everything is kept: an open `Store`, a file, or a database URL. Without one (and without
+            `settings`) nothing is: a judge's record is then in a temporary store, which is dropped at the end.
+        policy: says which tools are destructive.
+        tools: the catalog of steps without their own.
+        **how: see `rightcall.run.given.How`.
+
+    Raises:
+        ConfigError, CaseError, NoDataError: something that cannot be used, or nothing to judge.
+        ProviderError: a judge that cannot be asked at all. A judge that does not answer is no error: the step is
+            `UNEVALUABLE` with the reason, and `stopped` says why a run ended early.
+        StoreError: the record broke; what was committed stands.
+    """
+    from rightcall.report.judged_run import judged_run
+    from rightcall.run.given import Wish, judge_steps
+
+    wish = Wish(judge, store, policy, None if tools is None else tuple(tools), how)
+    return judged_run(await judge_steps(tuple(steps), wish))
+
+
+async def rubric(
+    traces: Iterable[Trace],
+    *,
+    judge: Judges | None = None,
+    cases: Iterable[Case] = (),
+    store: Store | str | Path | None = None,
+    policy: Policy | None = None,
+    tools: Iterable[Tool] | None = None,
+    **how: Unpack[How],
+) -> JudgedRun[RubricResult]:
+    """Score whole traces from 1 to 5 in four dimensions, with the worst misuse (SPEC §7.2): by judges, checked by code.
+
+    Args:
+        traces: what happened.
+        judge: who scores; `None`: whom the settings name.
+        cases: goldens, shown to the judge; a trace belongs to the case with its `case_id`.
+        store: where everything is kept; as for `selection`.
+        policy: the Safety Matrix; what it finds is a floor for the judge's severity.
+        tools: the catalog, if neither the trace nor the case has one.
+        **how: see `rightcall.run.given.How`.
+
+    Raises:
+        RightcallError: as `selection`; also without a judge, since nothing else can score.
+    """
+    from rightcall.report.judged_run import judged_run
+    from rightcall.run.given import Wish, judge_traces
+
+    wish = Wish(judge, store, policy, None if tools is None else tuple(tools), how)
+    return judged_run(await judge_traces(tuple(traces), cases, wish))
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Wait for a judged run: the one door from code that is not async.
+
+    Args:
+        work: what `selection(…)` or `rubric(…)` gives.
+
+    Raises:
+        ConfigError: an event loop is running here already (a notebook has one): write `await` there.
+    """
+    if not isinstance(work, Coroutine):
+        raise ConfigError(
+            f"`rightcall.run` waits for what `rubric(…)` or `selection(…)` gives, not for a {type(work).__name__}"
+        )
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise ConfigError(
+        "an event loop is running here already, as in a notebook", hint="write `await …` in place of `rightcall.run(…)`"
+    )
+
+
+@overload
+def read_reply(
+    grader: Literal["selection"], text: str, *, finish_reason: str | None = None
+) -> SelectionReply | Malformed: ...
+@overload
+def read_reply(
+    grader: Literal["rubric"],
+    text: str,
+    *,
+    finish_reason: str | None = None,
+    calls: Mapping[str, str] | None = None,
+) -> RubricReply | Malformed: ...
+@overload
+def read_reply(
+    grader: str,
+    text: str,
+    *,
+    finish_reason: str | None = None,
+    calls: Mapping[str, str] | None = None,
+    schema: Mapping[str, JsonValue] | None = None,
+) -> Reply | Malformed: ...
+def read_reply(
+    grader: str,
+    text: str,
+    *,
+    finish_reason: str | None = None,
+    calls: Mapping[str, str] | None = None,
+    schema: Mapping[str, JsonValue] | None = None,
+) -> Reply | Malformed:
+    """Read a judge's raw reply: a typed verdict, or why it is none. Nothing is guessed, coerced or repaired.
+
+    Args:
+        grader: `selection`, `rubric`, `preference`, `interpretation`; any name together with `schema`.
+        text: the raw reply.
+        finish_reason: why the model stopped, in the provider's words; `None` = not known.
+        calls: call id -> tool name of the trace that was shown, to check a reply of `rubric` against.
+        schema: JSON Schema of the reply, for a grader of one's own.
+
+    Raises:
+        ConfigError: no such grader, or a schema that is none.
+    """
+    from rightcall.judge import read
+
+    return read.read_reply(grader, text, finish_reason, facts={"calls": calls}, schema=schema)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -15,12 +16,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from judging_making import a_judge
+
 from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
 from rightcall.errors import StoreError
+from rightcall.llm.client import Request
+from rightcall.run.judged import Judged, judge_all
+from rightcall.run.judged_setup import Flags, Setup, set_up_rubric, set_up_selection
+from rightcall.run.opening import open_store
+from rightcall.settings.load import Loaded, load_settings
 from rightcall.store.records import AttemptRecord, ReviewRecord, RunEvent, VerdictRecord
 from rightcall.store.store import Store
-from rightcall.testing import FaultyServer
+from rightcall.testing import FaultyServer, ScriptedModel
 from rightcall.testing.answers import Asked, by_marker, rubric_answer, smallest_answer
 from rightcall.testing.faults import share
 
@@ -270,3 +279,87 @@ def is_a_store(url: str) -> bool:
     except StoreError:
         return False
     return True
+
+
+# ---- in this process -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Here:
+    """A folder whose judged runs go on in this process, at models that follow a script."""
+
+    folder: Path
+    settings: str = ""
+    judges: tuple[str, ...] = ("strong",)
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.change(self.settings)
+
+    def change(self, settings: str) -> None:
+        """Write other settings."""
+        judges = "".join(f'[judges.{name}]\nprovider = "scripted"\nmodel = "scripted"\n' for name in self.judges)
+        (self.folder / "rightcall.toml").write_text(f"{settings}\n{judges}")
+
+    @property
+    def store(self) -> Path:
+        return self.folder / ".rightcall" / "rightcall.db"
+
+    def write(self, name: str, *content: Any) -> Path:
+        """Write JSON lines; texts stay as they are."""
+        path = self.folder / name
+        lines = (one if isinstance(one, str) else json.dumps(one) for one in content)
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
+
+    def loaded(self, **flags: Any) -> Loaded:
+        """Load the settings under some flags."""
+        given = {name: [str(self.folder / one) for one in value] for name, value in flags.items()}
+        return load_settings(self.folder / "rightcall.toml", {"RIGHTCALL_REDACTION_KEY": KEY}, given)
+
+    def selection(self, file: str = "steps.jsonl", cases: str | None = None, **flags: Any) -> Setup:
+        """Prepare a run over steps, or over steps derived from traces and cases."""
+        known = {"judge": ",".join(self.judges) or "none", **flags}
+        loaded = self.loaded() if cases is None else self.loaded(traces=[file], cases=[cases])
+        return set_up_selection(loaded, (str(self.folder / file),), Flags(**known))
+
+    def rubric(self, file: str = "traces.jsonl", cases: str | None = None, **flags: Any) -> Setup:
+        """Prepare a run over traces."""
+        known = {"judge": ",".join(self.judges) or "none", **flags}
+        return set_up_rubric(
+            self.loaded(traces=[file], **({} if cases is None else {"cases": [cases]})), Flags(**known)
+        )
+
+    def run(self, setup: Setup, *models: ScriptedModel, places: int = 8) -> Judged:
+        """Judge, and close what comes of it but its figures: the results are in `lines`."""
+        judges = [a_judge(model, name) for name, model in zip(self.judges, models, strict=False)]
+        for judge in judges:
+            judge.spec = msgspec.structs.replace(judge.spec, max_concurrency=places)
+        try:
+            with contextlib.ExitStack() as closing:
+                store = closing.enter_context(open_store(setup.loaded)) if setup.keeps else None
+                return judge_all(setup.work, judges, setup.asking, setup.cleaner, store)
+        finally:
+            setup.close()
+
+    def opened(self) -> Store:
+        """Open the store."""
+        return Store.open(self.store, create=False)
+
+
+def results_of(judged: Judged) -> list[dict[str, Any]]:
+    """Return the results as `--json` gives them, and close the run."""
+    with judged:
+        return [json.loads(line) for line in judged.results()]
+
+
+def agrees(request: Request) -> str:
+    """Say about any step what code says: every fifth is wrong."""
+    found = re.search(r"case-(\d+)", request.user)
+    assert found is not None, request.user
+    return selection_replies(int(found[1]) + 1)[found[0]]
+
+
+def scores(request: Request) -> str:
+    """Say that a trace deserves a four."""
+    return rubric_answer(4)(Asked())

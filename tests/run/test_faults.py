@@ -149,7 +149,7 @@ def should_end(requests):
     return "the question was left in the middle"
 
 
-def check(run, number, values):
+def check(run, number):
     """All that must hold of a run through faults."""
     assert run.stop is None
     assert sorted(run.results) == sorted(run.clean)
@@ -158,7 +158,7 @@ def check(run, number, values):
         reason = should_end(run.requests[case])
         assert (end.status, end.reason) == (("EVALUATED", None) if reason is None else ("UNEVALUABLE", reason)), case
         if reason is None:
-            assert end.judges[0].reply == json.loads(run.clean[case]) | values, case
+            assert end.judges[0].reply.items() >= json.loads(run.clean[case]).items(), case
         else:
             assert (end.judges[0].reply, end.verdict) == (None, None), case
         kinds = ["hang" if not one["client_there"] else one["fault"] for one in run.requests[case]]
@@ -189,18 +189,14 @@ def noted(one):
     return 200 if one.reply is not None else one.http_status
 
 
-SELECTION_VALUES = {}
-RUBRIC_VALUES = {"overall_score": None, "tool_call_evaluations": None}
-
-
 def test_a_hundred_and_fifty_choices_through_every_fault(tmp_path):
-    check(campaign(tmp_path, "selection", 150), 150, SELECTION_VALUES)
+    check(campaign(tmp_path, "selection", 150), 150)
 
 
 @pytest.mark.slow
 def test_a_thousand_choices_through_every_fault(tmp_path):
     run = campaign(tmp_path, "selection", 1000)
-    check(run, 1000, SELECTION_VALUES)
+    check(run, 1000)
     met = {one["fault"] for found in run.requests.values() for one in found}
     assert met >= {kind for kind in KINDS if not kind.startswith("unsupported_")}
     assert run.tally.evaluated > 950
@@ -208,7 +204,7 @@ def test_a_thousand_choices_through_every_fault(tmp_path):
 
 @pytest.mark.slow
 def test_a_hundred_traces_through_every_fault(tmp_path):
-    check(campaign(tmp_path, "rubric", 100), 100, RUBRIC_VALUES)
+    check(campaign(tmp_path, "rubric", 100), 100)
 
 
 # ---- the same fault every time ----

@@ -88,7 +88,7 @@ def kill_at(
     process: subprocess.Popen[bytes], project: Project, served: FaultyServer, dice: random.Random, seconds: float
 ) -> None:
     """Kill a run at a random moment: while its store is made, after so many questions, or after so many seconds."""
-    kind = dice.choice(("store", "questions", "questions", "seconds"))
+    kind = dice.choice(("store", "questions", "questions", "questions", "seconds"))
     if kind == "store" and not (project.folder / project.store).exists():
         wait_for((project.folder / project.store).exists, process)
         time.sleep(dice.uniform(0.0, 0.25))
@@ -96,7 +96,7 @@ def kill_at(
         end = time.monotonic() + dice.uniform(0.0, 1.05 * seconds)
         wait_for(lambda: time.monotonic() > end, process)
     else:
-        number = served.stats()["requests"] + dice.randint(1, STEPS + STEPS // 2)
+        number = served.stats()["requests"] + dice.randint(1, STEPS + 8)
         wait_for(lambda: served.stats()["requests"] >= number, process)
         time.sleep(dice.uniform(0.0, 0.1))
     process.kill()

@@ -14,13 +14,22 @@ from rightcall import (
     ConfigError,
     Finding,
     GoldenResult,
+    Judge,
+    JudgedRun,
+    Malformed,
     Message,
     Metrics,
     NoDataError,
     Place,
     Policy,
+    ProviderError,
     Result,
     RightcallError,
+    RubricResult,
+    SelectionResult,
+    Step,
+    Store,
+    StoreError,
     Tool,
     Trace,
     TraceError,
@@ -28,14 +37,25 @@ from rightcall import (
     grade,
     load_cases,
     load_policy,
+    load_steps,
     load_traces,
+    read_reply,
+    rubric,
+    run,
+    select,
+    selection,
 )
+from rightcall.judge.rubric import RubricReply
+from rightcall.judge.selection import SelectionReply
+from rightcall.llm.client import Request
+from rightcall.testing import ScriptedModel
 
 # ---- reading ----
 
 assert_type(load_traces("traces.jsonl"), list[Trace])
 assert_type(load_traces("traces.jsonl", dialect="native"), list[Trace])
 assert_type(load_cases("cases.toml"), list[Case])
+assert_type(load_steps("steps.jsonl"), list[Step])
 load_traces(3)  # type: ignore[arg-type]
 load_traces("traces.jsonl", dialekt="native")  # type: ignore[call-arg]
 
@@ -83,6 +103,66 @@ grade(trace, case)  # type: ignore[arg-type]
 grade(case, trace, policy)  # type: ignore[call-arg]
 assert_type(rightcall.grade(case, trace), GoldenResult)
 
+# ---- one step ----
+
+step = Step(id="s", selected="feed", expected=None)
+assert_type(step.expected, str | None)
+assert_type(select(step, tools=[Tool(name="feed")]), SelectionResult)
+assert_type(select(step).verdict, Literal["PASS", "FAIL"] | None)
+Step(id="s", selected="feed")  # type: ignore[call-arg]
+select("feed")  # type: ignore[arg-type]
+
+# ---- replies ----
+
+reply = read_reply("rubric", "{}", finish_reason="stop", calls={"c1": "feed"})
+assert_type(reply, RubricReply | Malformed)
+if isinstance(reply, Malformed):
+    assert_type(reply.problems[0].path, str)
+else:
+    assert_type(reply.tool_selection_score, int)
+assert_type(read_reply("selection", "{}"), SelectionReply | Malformed)
+read_reply("tone", "{}", schema={"type": "object"})
+read_reply("rubric", "{}", "stop")  # type: ignore[call-overload]
+
+# ---- judges ----
+
+
+def plain(request: Request) -> str:
+    return request.user
+
+
+async def later(request: Request) -> str:
+    return request.user
+
+
+fast = Judge("openai:MODEL", base_url="http://127.0.0.1:8080/v1", temperature=None, max_tokens=512)
+Judge(plain, name="mine")
+Judge(later, model="in-house-7b")
+Judge(ScriptedModel(["{}"]))
+assert_type(Judge.from_settings("fast"), Judge)
+assert_type(Judge.recorded(Path("replies.jsonl")), Judge)
+Judge("openai:MODEL", temprature=1.0)  # type: ignore[call-arg]
+Judge("openai:MODEL", max_tokens="many")  # type: ignore[arg-type]
+Judge(lambda: "text")  # type: ignore[arg-type, misc]
+
+
+async def program() -> None:
+    scored = await rubric([trace], judge=fast, cases=[case], store="record.db", policy=policy, budget="200calls")
+    assert_type(scored, JudgedRun[RubricResult])
+    assert_type(scored.results[0].overall_score, float | None)
+    assert_type(scored.stopped, str | None)
+    assert_type(scored.summary(), dict[str, Any])
+    chosen = await selection([step], judge=["fast", fast], settings="rightcall.toml", replicates=3)
+    assert_type(chosen, JudgedRun[SelectionResult])
+    await rubric([trace], judge=plain)  # type: ignore[arg-type]
+    await rubric([trace], judge=fast, budgt="200calls")  # type: ignore[call-arg]
+
+
+with Store.open("record.db", create=False) as store:
+    assert_type(store, Store)
+    assert_type(run(rubric([trace], judge=fast, store=store)), JudgedRun[RubricResult])
+run(trace)  # type: ignore[arg-type]
+
 # ---- errors ----
 
 try:
@@ -92,6 +172,8 @@ except (TraceError, CaseError, ConfigError, NoDataError) as error:
     assert_type(error.place, Place)
     assert_type(error.place.line, int | None)
     assert_type(error.hint, str | None)
+except (ProviderError, StoreError) as broken:
+    assert_type(broken.exit_code, int)
 except RightcallError as other:
     assert_type(other.exit_code, int)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 
-def schema(name: Annotated[str, Parameter(help="case, trace, policy, result or config.")]) -> int:
+def schema(name: Annotated[str, Parameter(help="case, trace, policy, config, result, selection-result …")]) -> int:
     """Print a JSON Schema, for editors and for checks of your own."""
     import msgspec
 

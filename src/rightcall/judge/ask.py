@@ -43,6 +43,7 @@ class MissingValue(CaseError):
 def ask(
     template: Template, values: Mapping[str, JsonValue], *, nonce: str | Callable[[str], str],
     reply_schema: dict[str, Any], suspicions: tuple[Suspicion, ...] = (), left_out: tuple[str, ...] = (),
+    written: Mapping[str, str] | None = None,
 ) -> Question:  # fmt: skip
     """Fill a template.
 
@@ -54,12 +55,13 @@ def ask(
         reply_schema: what the reply has to satisfy.
         suspicions: texts among the values that address the judge; carried along.
         left_out: what the values lack since it did not fit; the judge is told.
+        written: values that have been rendered before, by placeholder.
 
     Raises:
         MissingValue: a required value is missing.
         ValueError: the nonce stands in a value, or is no word.
     """
-    texts = _texts(template, values)
+    texts = _texts(template, values, written or {})
     identity = _identity(template, texts, reply_schema, left_out)
     word = nonce if isinstance(nonce, str) else nonce(identity)
     omitted = rendered(list(left_out)) if left_out else None
@@ -83,7 +85,7 @@ def input_sha256(
     Raises:
         MissingValue: a required value is missing.
     """
-    return _identity(template, _texts(template, values), reply_schema, left_out)
+    return _identity(template, _texts(template, values, {}), reply_schema, left_out)
 
 
 def _identity(
@@ -94,7 +96,7 @@ def _identity(
     )
 
 
-def _texts(template: Template, values: Mapping[str, JsonValue]) -> dict[str, str]:
+def _texts(template: Template, values: Mapping[str, JsonValue], written: Mapping[str, str]) -> dict[str, str]:
     """The rendered value of each placeholder that the template uses."""
     missing = tuple(
         name
@@ -103,7 +105,7 @@ def _texts(template: Template, values: Mapping[str, JsonValue]) -> dict[str, str
     )
     if missing:
         raise MissingValue(template.id, missing)
-    return {name: rendered(values.get(name)) for name in template.names}
+    return {name: written[name] if name in written else rendered(values.get(name)) for name in template.names}
 
 
 def _block(found: re.Match[str], texts: Mapping[str, str], nonce: str) -> str:

@@ -15,7 +15,8 @@ All matching is done by RE2 or in single passes, so that hostile text costs time
 from __future__ import annotations
 
 import base64
-from functools import cache
+import re
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
@@ -29,7 +30,7 @@ from rightcall.trace import jsontext
 from rightcall.trace.shapes import bytes_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rightcall.trace.jsontext import JsonValue
     from rightcall.trace.shapes import Pattern
@@ -39,7 +40,8 @@ MAX_SUSPICIONS = 50
 
 _EXCERPT = 120
 _JSON_LEVELS = 3
-_SHORTEST = 3
+_SHORTEST, _SHORT = 3, 48
+_PLAIN = re.compile(r"[A-Za-z0-9_]+")
 
 
 def suspicions(values: Mapping[str, JsonValue]) -> tuple[Suspicion, ...]:
@@ -54,29 +56,40 @@ def suspicions(values: Mapping[str, JsonValue]) -> tuple[Suspicion, ...]:
     """
     found: dict[tuple[str, str], Suspicion] = {}
     for path, item in _leaves(values):
-        for kind, excerpt in _in_object(item) if isinstance(item, dict) else _in_text(item):
+        for kind, excerpt in _in_object(item) if isinstance(item, dict) else _found_in(item):
             found.setdefault((path, kind), Suspicion(path=path, kind=kind, excerpt=_shown(excerpt)))
         if len(found) >= MAX_SUSPICIONS:
             break
     return tuple(found.values())[:MAX_SUSPICIONS]
 
 
-def is_echo(reply_text: str, values: Mapping[str, JsonValue]) -> Suspicion | None:
+def is_echo(reply_text: str, values: Mapping[str, JsonValue], question: str | None = None) -> Suspicion | None:
     """Whether a reply is a copy of something that the judge was shown.
 
     It is one if, without blanks and Markdown fences around it, it stands byte for byte inside a text of the values, or
     if its object equals an object of the values, whether that stands there as JSON or as text. An honest judge writes
     a justification of its own, so it does not happen by chance.
+
+    Args:
+        reply_text: the raw reply.
+        values: what the judge was shown.
+        question: the text in which all of the values stand as `fences.rendered` writes them, if it is at hand; a look
+            at it can show that there is no echo.
     """
     reply = _unfenced(reply_text)
     verdict = _object_in(reply)
-    if verdict is None:
+    if verdict is None or (question is not None and _cannot_hold(question, verdict)):
         return None
     for path, item in _leaves(values):
         other = item if isinstance(item, dict) else _object_in(_unfenced(item))
         if (isinstance(item, str) and reply in item) or _same_object(other, verdict):
             return Suspicion(path=path, kind="echo", excerpt=_shown(reply))
     return None
+
+
+def _cannot_hold(question: str, verdict: Mapping[str, JsonValue]) -> bool:
+    """Whether a key of the verdict stands nowhere, in plain letters, in a text that hides no letter in an escape."""
+    return "\\u" not in question and any(_PLAIN.fullmatch(key) and key not in question for key in verdict)
 
 
 def _same_object(other: dict[str, JsonValue] | None, verdict: dict[str, JsonValue]) -> bool:
@@ -142,6 +155,16 @@ def _in_object(item: Mapping[str, JsonValue]) -> Iterator[tuple[SuspicionKind, s
     """A verdict that stands in the values as an object."""
     if VERDICT_KEYS & item.keys() or any(item.get(key) in ("PASS", "FAIL") for key in ("grade", "verdict")):
         yield "format_impersonation", text_of(jsontext.encode({key: item[key] for key in list(item)[:8]}))
+
+
+def _found_in(text: str) -> Iterable[tuple[SuspicionKind, str]]:
+    return _found_in_short(text) if len(text) <= _SHORT else _in_text(text)
+
+
+@lru_cache(maxsize=4096)
+def _found_in_short(text: str) -> tuple[tuple[SuspicionKind, str], ...]:
+    """What is found in a key, a role, a name: they come again and again."""
+    return tuple(_in_text(text))
 
 
 def _in_text(text: str) -> Iterator[tuple[SuspicionKind, str]]:

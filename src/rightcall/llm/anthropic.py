@@ -84,7 +84,6 @@ class AnthropicClient(Adaptive):
         """Make one exchange (see `Client`)."""
         rung = self.ladder.rung_for(request)
         sent = self.ladder.parameters({"temperature": request.temperature, "top_p": self._spec.top_p})
-        create = self._client.messages.with_raw_response.create
         body: dict[str, Any] = {
             "model": self._spec.model,
             "max_tokens": request.max_tokens,
@@ -94,7 +93,11 @@ class AnthropicClient(Adaptive):
             "extra_headers": await self._authorization(),
             "extra_body": sent,  # the SDK has no arguments for these any more
         }
-        value, answered = await exchange(self._sdk, self.endpoint, lambda: create(**body))
+
+        async def create() -> Any:
+            return (await self._client.messages.with_raw_response.create(**body)).http_response
+
+        value, answered = await exchange(self._sdk, self.endpoint, create)
         return self._read(value, rung, {"max_tokens": request.max_tokens, **sent}, answered.get("request-id"))
 
     async def close(self) -> None:

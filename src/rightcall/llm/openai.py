@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rightcall.llm.spec import JudgeSpec
 
 OPENAI_URL = "https://api.openai.com/v1"
+PATH = "/chat/completions"
 
 _FINISHES: dict[str | None, Finish] = {"stop": "stop", "length": "length", "content_filter": "refusal"}
 
@@ -71,16 +72,20 @@ class OpenAIClient(Adaptive):
         sent = self._parameters(request)
         form = self._form(request, rung)
         headers = await self._authorization()
-        create = self._client.chat.completions.with_raw_response.create
         messages = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
         body: dict[str, Any] = {
             "model": self._spec.model,
             "messages": messages if request.system else messages[1:],
             **sent,
             **({"response_format": form} if form else {}),
-            "extra_headers": headers,
         }
-        value, answered = await exchange(sdk, self.endpoint, lambda: create(**body))
+
+        async def post() -> Any:
+            # `chat.completions.create` would look through the whole body for types that are not in it.
+            kind = sdk.HttpxBinaryResponseContent
+            return (await self._client.post(PATH, cast_to=kind, body=body, options={"headers": headers})).response
+
+        value, answered = await exchange(sdk, self.endpoint, post)
         if rung == "json_schema" and form:
             sent["strict"] = form["json_schema"].get("strict", False)
         return self._read(value, rung, sent, answered.get("x-request-id"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rightcall.llm.failures import Progress, body_of, broken, refusal, too_late
 
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from rightcall.llm.endpoint import Endpoint
 
 _progress: ContextVar[Progress | None] = ContextVar("_progress", default=None)
-
-
-class Raw(Protocol):
-    """What `with_raw_response` returns."""
-
-    http_response: Any
 
 
 async def _head_arrived(_response: Any) -> None:
@@ -49,9 +43,9 @@ def http_client(sdk: ModuleType, endpoint: Endpoint) -> Any:
 
 
 async def exchange(
-    sdk: ModuleType, endpoint: Endpoint, call: Callable[[], Awaitable[Raw]]
+    sdk: ModuleType, endpoint: Endpoint, call: Callable[[], Awaitable[Any]]
 ) -> tuple[dict[str, Any], Mapping[str, str]]:
-    """Make one call; its JSON object and its headers.
+    """Make one call, which gives the SDK's plain HTTP response; its JSON object and its headers.
 
     Raises:
         ProviderError: whatever went wrong.
@@ -60,7 +54,7 @@ async def exchange(
     token = _progress.set(progress)
     try:
         async with asyncio.timeout(endpoint.timeout):
-            response = (await call()).http_response
+            response = await call()
     except TimeoutError:
         raise too_late(endpoint, progress) from None
     except sdk.APIStatusError as error:

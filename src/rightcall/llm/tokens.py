@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from functools import lru_cache
 
 _WORD = re.compile(r"\w+(?:['’](?:s|t|re|ve|m|ll|d)\b)?", re.IGNORECASE)
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
@@ -32,6 +33,7 @@ def counted(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
+@lru_cache(maxsize=16)
 def fewest_tokens(text: str) -> int:
     """How many tokens the text has at the least, whatever the usual tokenizer: its words (see the module's text)."""
     if text.isascii():
@@ -51,10 +53,10 @@ def estimate_tokens(text: str) -> int:
     return math.ceil(max(fewest_tokens(text) * _TOKENS_PER_WORD, size / _BYTES_PER_TOKEN))
 
 
-def was_cut(reported: int | None, text: str) -> bool:
-    """Whether an endpoint read less than the text: it reports fewer than 90 % of the fewest tokens possible.
+def was_cut(reported: int | None, *texts: str) -> bool:
+    """Whether an endpoint read less than the texts: it reports fewer than 90 % of the fewest tokens possible.
 
     `None`, and 0 from servers that count nothing, prove nothing. The tenth is room for tokenizers that nobody thought
     of.
     """
-    return reported is not None and 0 < reported < _CUT_BELOW * fewest_tokens(text)
+    return reported is not None and 0 < reported < _CUT_BELOW * sum(map(fewest_tokens, texts))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from rightcall.judge.audit import stamp
+from rightcall.judge.audit import WITHIN_REPLY, stamp
 from rightcall.judge.contract import ReplyCode
 from rightcall.report.summary import counted
 from rightcall.run.judged import short_summary
@@ -43,11 +43,12 @@ def run_facts(judged: Judged) -> dict[str, Any]:
 
 def summary(judged: Judged) -> dict[str, Any]:
     """Counts, the judges and how far they can be trusted, the grader's own figures, what was spent."""
-    limit, others = judged.conflict_limit, judged.others
+    limit, others, counts = judged.conflict_limit, judged.others, short_summary(judged)
     return {
-        **short_summary(judged),
+        **counts,
         "judges": {name: judge_summary(one, limit, others.get(name, {})) for name, one in judged.tally.judges.items()},
         **judged.aggregate.summary(),
+        "coverage": msgspec.to_builtins(wilson(counts["evaluated"], counts["n"] + counts["skipped"])),
         "spent": judged.spent or None,
     }
 
@@ -114,16 +115,21 @@ def warnings(name: str, tally: JudgeTally, limit: float, others: Mapping[str, in
     state = standing(tally, limit)
     found = []
     if state is not None:
-        worst = ", ".join(f"{check} {n}" for check, n in tally.conflicts.most_common(3))
+        worst = ", ".join(f"{check} {n}" for check, n in _about_facts(tally)[:3])
         found.append(
             f"judge {name}: {state}: it contradicts what code decides in {tally.conflicting} of {tally.checked} "
             f"verdicts, {share(conflict_rate(tally))}, limit {limit:g} ({worst})"
         )
     found += [
-        f"judge {name}: {counted(n, 'answer')} came from `{model}`, which is not the model asked for, and were not used"
+        f"judge {name}: {counted(n, 'answer')} came from `{model}`, which is not the model asked for: not used"
         for model, n in others.items()
     ]
     return found
+
+
+def _about_facts(tally: JudgeTally) -> list[tuple[str, int]]:
+    """Conflicts with facts by check, most frequent first; a judge's quarrels with itself are counted apart."""
+    return [(check, n) for check, n in tally.conflicts.most_common() if check not in WITHIN_REPLY]
 
 
 def share(estimate: Estimate) -> str:
@@ -208,16 +214,16 @@ def audited(name: str, tally: JudgeTally) -> list[str]:
     """One judge's conflicts and silences in words."""
     rate = conflict_rate(tally)
     if tally.checked:
-        checks = ", ".join(f"{check} {n}" for check, n in tally.conflicts.most_common())
+        checks = ", ".join(f"{check} {n}" for check, n in _about_facts(tally))
         words = f"contradicts code in {tally.conflicting} of {tally.checked} verdicts, {share(rate)}"
         lines = [f"judge {name} {words}" + (f": {checks}" if checks else "")]
     else:
         lines = [f"judge {name}: {rate.reason}"]
     if tally.inconsistent:
-        lines.append(f"judge {name} contradicts itself in {counted(tally.inconsistent, 'reply').replace('ys', 'ies')}")
+        lines.append(f"judge {name} contradicts itself in {tally.inconsistent} of {tally.replies} replies")
     if tally.failed:
         reasons = ", ".join(f"{reason} {n}" for reason, n in tally.failed.most_common())
-        lines.append(f"judge {name} gave no readable answer to {sum(tally.failed.values())} questions: {reasons}")
+        lines.append(f"judge {name} gave no readable answer to {counted(tally.failed.total(), 'question')}: {reasons}")
     return lines
 
 

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from rightcall.report.judged import audit_lines, headline, judges_line, notes, review_line, run_facts, summary
+from rightcall.report.one import said, stands_out, words
 from rightcall.report.plain import visible
 from rightcall.report.write import cell, refuse_unwritable
 
@@ -42,12 +43,15 @@ def _write_jsonl(judged: Judged, stream: IO[bytes]) -> None:
         stream.write(line + b"\n")
 
 
-_NESTED = ("judges", "findings", "vetoes", "justification", "tool_call_evaluations")
+_NESTED = ("judges", "conflicts", "findings", "vetoes", "justification", "tool_call_evaluations")
 """Columns that a table cannot hold; they are in the JSON files."""
+
+_LISTED = 100
+"""How many results a Markdown file lists: those that did not pass."""
 
 
 def _write_csv(judged: Judged, stream: IO[bytes]) -> None:
-    """One row a result; metrics get a column each, lists are joined."""
+    """One row a result; metrics get a column each, lists are joined, and what has parts of its own is JSON."""
     text = io.TextIOWrapper(stream, "utf-8", newline="", write_through=True)
     fields = [name for name in judged.result_type.__struct_fields__ if name not in (*_NESTED, "metrics")]
     metrics = _metric_names(judged)
@@ -72,6 +76,8 @@ def _metric_names(judged: Judged) -> tuple[str, ...]:
 
 
 def _joined(value: Any) -> Any:
+    if isinstance(value, (dict, msgspec.Struct)):
+        return msgspec.json.encode(value).decode()
     return "; ".join(map(str, value)) if isinstance(value, (tuple, list)) else value
 
 
@@ -81,7 +87,9 @@ def _write_markdown(judged: Judged, stream: IO[bytes]) -> None:
     lines += [f"- {_safe(line)}" for line in [*judges_line(judged), *headline(judged)]] + [""]
     figures = summary(judged)
     lines += _TABLES.get(judged.grader, _own_table)(figures)
-    lines += ["", *(f"- {_safe(line)}" for line in [*audit_lines(judged), *review_line(judged)])]
+    after = [] if judged.grader == "probe" else audit_lines(judged)
+    lines += ["", *(f"- {_safe(line.strip())}" for line in [*after, *review_line(judged)])]
+    lines += _results_table(judged)
     stream.write(("\n".join(lines) + "\n").encode())
 
 
@@ -89,6 +97,8 @@ def _selection_table(figures: Mapping[str, Any]) -> list[str]:
     rows = ["| | value | 95 % interval | n |", "| --- | ---: | ---: | ---: |"]
     names = ("pass_rate", "precision", "recall")
     rows += [_estimate_row(name.replace("_", " "), figures["overall"][name]) for name in names]
+    failures = ", ".join(f"{name} {n}" for name, n in figures["failures"].items() if n)
+    rows += ["", f"Failures: {_safe(failures or 'none')}"]
     rows += ["", "| tool | precision | recall | n selected | n expected |", "| --- | ---: | ---: | ---: | ---: |"]
     for tool in figures["tools"]:
         precision, recall = tool["precision"], tool["recall"]
@@ -102,6 +112,23 @@ def _rubric_table(figures: Mapping[str, Any]) -> list[str]:
     rows += [_estimate_row(name.replace("_", " "), one["mean"]) for name, one in figures["scores"].items()]
     severities = ", ".join(f"{name} {n}" for name, n in figures["severities"].items() if n)
     return [*rows, "", f"Severity: {severities or 'none judged'}"]
+
+
+def _results_table(judged: Judged) -> list[str]:
+    """Results that did not pass, or found something serious."""
+    rows: list[str] = []
+    left = 0
+    for line in judged.results():
+        result = msgspec.json.decode(line)
+        if not stands_out(result) or judged.grader == "probe":
+            continue
+        if len(rows) < _LISTED:
+            cells = (result.get("step_id") or result.get("trace_id") or "", said(result), words(result))
+            rows.append("| " + " | ".join(map(_safe, cells)) + " |")
+        else:
+            left += 1
+    more = ["", f"{left} more are not in this table."] if left else []
+    return ["", "| | | |", "| --- | --- | --- |", *rows, *more] if rows else []
 
 
 def _probe_table(figures: Mapping[str, Any]) -> list[str]:

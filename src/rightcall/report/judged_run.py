@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rightcall.report.judged import notes, run_facts, summary
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgedRun(Generic[R]):
     """What came of a judged run.
 
@@ -29,7 +29,12 @@ class JudgedRun(Generic[R]):
     id: str | None
     stopped: str | None
     notes: tuple[str, ...]
-    _judged: Judged = field(repr=False)
+    _judged: Judged
+
+    def __repr__(self) -> str:
+        """Size and place; the results are too long for a line."""
+        stopped = "" if self.stopped is None else f", stopped={self.stopped!r}"
+        return f"JudgedRun({self._judged.grader}, {len(self.results)} results, id={self.id!r}{stopped})"
 
     def summary(self) -> dict[str, Any]:
         """The figures: counts, coverage, the grader's own, each judge and its conflicts with code, what was spent.

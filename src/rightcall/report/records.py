@@ -112,7 +112,7 @@ def print_reviews(console: Console, items: Sequence[ReviewItem], others: int) ->
 def print_attempts(
     console: Console, attempts: Sequence[tuple[int, str, AttemptRecord]], counts: Mapping[str, int] | None
 ) -> None:
-    """A table of exchanges, one line each."""
+    """Exchanges, a line each; what went wrong stands below."""
     if counts is not None:
         whole = counts.get("attempt", 0)
         shown = f"{len(attempts)} shown" if attempts or not whole else "none of them is what was asked for"
@@ -120,17 +120,28 @@ def print_attempts(
     if not attempts:
         return
     is_wide = console.width >= _WIDE
-    names = ["entry", "time", *(["grader"] if is_wide else []), "unit", "judge", "status"]
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    for name in [*names, *(["s", "tokens"] if is_wide else []), "read as"]:
-        widest = {"unit": 24, "judge": 16}.get(name) if not is_wide else None
-        table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=widest)
-    for seq, _digest, one in attempts:
-        cells = [str(seq), one.started_at[11:19], *([one.grader] if is_wide else []), one.unit, one.judge, _status(one)]
-        cells += [f"{one.latency:.1f}", _tokens(one)] if is_wide else []
-        style = "" if one.status == "ok" else "yellow"
-        table.add_row(*(Text(visible(cell), style) for cell in [*cells, read_as(one)]))
-    console.print(table)
+    rows = [_cells(seq, one, is_wide=is_wide) for seq, _digest, one in attempts]
+    header = ["entry", "time", *(["grader"] if is_wide else []), "unit", "judge"]
+    header += [*(["s", "tokens"] if is_wide else []), "status and reading"]
+    longest = {"unit": 40 if is_wide else 24, "judge": 20 if is_wide else 16}
+    widths = [
+        min(max(len(name), *(len(row[at]) for row in rows)), longest.get(name, 80)) for at, name in enumerate(header)
+    ]
+    _line(console, _laid_out(header, widths), "bold")
+    for row, (_, _, one) in zip(rows, attempts, strict=True):
+        _line(console, _laid_out(row, widths), "" if one.status == "ok" else "yellow")
+        if one.status != "ok":
+            _below(console, read_as(one))
+
+
+def _cells(seq: int, one: AttemptRecord, *, is_wide: bool) -> list[str]:
+    cells = [str(seq), one.started_at[11:19], *([one.grader] if is_wide else []), visible(one.unit), visible(one.judge)]
+    cells += [f"{one.latency:.1f}", _tokens(one)] if is_wide else []
+    return [*cells, _status(one) + (f" · {read_as(one)}" if one.status == "ok" else "")]
+
+
+def _laid_out(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(f"{shorten(cell, width):<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def _status(one: AttemptRecord) -> str:
@@ -148,7 +159,7 @@ def _tokens(one: AttemptRecord) -> str:
 def read_as(one: AttemptRecord) -> str:
     """How a reply was read, or what was wrong, in a few words."""
     if one.verdict is None:
-        return one.message or (one.problems[0]["message"] if one.problems else "")
+        return one.message or "; ".join(f"{problem['path']}: {problem['message']}" for problem in one.problems)
     if "grade" in one.verdict:
         return " ".join(str(one.verdict[key]) for key in ("grade", "failure_category") if one.verdict.get(key))
     if "misuse_severity" in one.verdict:

@@ -36,7 +36,13 @@ def found_facts(found: Found, limit: float) -> dict[str, Any]:
     results = [{"verdict": verdict, "result": result} for verdict, result in found.results]
     if found.kind == "run":
         judges = {name: judge_summary(one, limit, found.others.get(name, {})) for name, one in found.judges.items()}
-        value: dict[str, Any] = {"id": found.id, "kind": "run", "run": found.run, "event": found.event, "judges": judges}
+        value: dict[str, Any] = {
+            "id": found.id,
+            "kind": "run",
+            "run": found.run,
+            "event": found.event,
+            "judges": judges,
+        }
         return {**msgspec.to_builtins(value), "results": msgspec.to_builtins(results)}
     for one, (trace, case) in zip(results, found.sources, strict=True):
         one |= {"trace": trace, "case": case}
@@ -130,7 +136,8 @@ def _print_results(console: Console, found: Found, *, failed: bool) -> None:
 
 def _terms(facts: Mapping[str, Any]) -> list[str]:
     """What was read, and how it was asked where that is not the usual way."""
-    files = [one["file"] for key in ("inputs", "cases") for one in facts.get(key) or () if isinstance(one, dict)]
+    read = (one for key in ("inputs", "cases") for one in facts.get(key) or ())
+    files = list(dict.fromkeys(one["file"] for one in read))
     shown = ", ".join(files[:6]) + (f", … {len(files) - 6} more" if len(files) > 6 else "")
     words = [
         f"{name} {facts[name]}"

@@ -50,8 +50,8 @@ def print_unit(
         waiting: the review items about it.
     """
     word = said(result)
-    category = result.get("failure_category")
-    title = f"{verdict.unit} · {verdict.grader} · {word}{f' {category}' if category else ''} · run {verdict.run_id}"
+    why = result["reason"] if word == "UNEVALUABLE" else result.get("failure_category")
+    title = f"{verdict.unit} · {verdict.grader} · {word}{f' {why}' if why else ''} · run {verdict.run_id}"
     console.print(Text(visible(title), STYLES.get(word, "bold")))
     trace, case = source
     if verdict.grader == "golden" and _print_golden(console, result, trace, case):
@@ -111,8 +111,9 @@ def _call(call: Mapping[str, Any]) -> str:
     came = call.get("result")
     if came is None:
         return f"{call['tool']} {pairs} → (no result is recorded)"
-    failed = "failed: " if came.get("is_error") else ""
-    return f"{call['tool']} {pairs} → {failed}{value(came.get('content'), _RESULT)}"
+    failed, content = "failed: " if came.get("is_error") else "", came.get("content")
+    text = shorten(visible(content), _RESULT) if isinstance(content, str) else value(content, _RESULT)
+    return f"{call['tool']} {pairs} → {failed}{text}"
 
 
 # ---- what code decided -----------------------------------------------------------------------------------------------
@@ -230,7 +231,8 @@ def _opinion(opinion: Mapping[str, Any], entries: Mapping[str, tuple[int, Attemp
     seen = [entries[digest] for digest in opinion["attempts"] if digest in entries]
     if seen:
         numbers = ", ".join(f"{seq} {one.status} {one.latency:.1f} s" for seq, one in seen)
-        yield "", f"log entry {numbers}     rightcall log show {seen[-1][0]}", "dim"
+        yield "", f"log entry {numbers}", "dim"
+        yield "", f"rightcall log show {seen[-1][0]}", "dim"
 
 
 def _said_selection(reply: Mapping[str, Any]) -> Iterator[str]:

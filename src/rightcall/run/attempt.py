@@ -112,6 +112,7 @@ class _Asking:
         self.digests: list[str] = []
         self.calls = 0
         self.reserved = 0.0
+        self.echoed: tuple[Suspicion, ...] = ()
         self._read: Readable | Malformed | None = None
         self._is_its_own = True
 
@@ -122,14 +123,14 @@ class _Asking:
             if again is None:
                 continue
             limit = old.parameters.get("max_tokens", old.parameters.get("max_completion_tokens"))
-            read = self._checked(
-                _answer_of(old, again), self.subject.question.system + self.subject.question.user, limit
-            )
+            asked = (self.subject.question.system, self.subject.question.user)
+            read = self._checked(_answer_of(old, again), asked, limit)
             self.digests.append(digest_of(old))
             if isinstance(read, Malformed):
                 if _is_cut(read):
                     return replace(self._failed("too_long", str(read)), problems=read.problems)
                 self.malformed, self.number = read, max(self.number, old.attempt + 1)
+                self.echoed = self.echoed or echoes(again, self.subject, self.record)
                 continue
             return self._answered(read, again, old.model_answered, cached=True, number=old.attempt)
         return self.unreadable() if self.number > 1 else None
@@ -155,6 +156,7 @@ class _Asking:
             if _is_cut(read):
                 return replace(self._failed("too_long", str(read)), problems=read.problems)
             self.malformed, self.number = read, self.number + 1
+            self.echoed = self.echoed or echoes(answer.text, self.subject, self.record)
             return None
         assert read is not None  # noqa: S101 - an answer was noted before it was returned
         return self._answered(read, answer.text, answer.model, cached=False, number=self.number)
@@ -189,7 +191,8 @@ class _Asking:
     def unreadable(self) -> Outcome:
         """The outcome after two malformed replies."""
         assert self.malformed is not None  # noqa: S101 - that is how one gets here
-        return replace(self._failed(self.malformed.code, str(self.malformed)), problems=self.malformed.problems)
+        failed = self._failed(self.malformed.code, str(self.malformed))
+        return replace(failed, problems=self.malformed.problems, suspicions=self.echoed)
 
     def _request(self) -> Request:
         question, spec = self.subject.question, self.judge.spec
@@ -216,7 +219,7 @@ class _Asking:
             status = "JUDGE_UNREACHABLE"
             exchange = structs.replace(exchange, message=_other_model(self.judge, answer))
         elif answer is not None:
-            asked = request.system + request.user
+            asked = (request.system, request.user)
             read = self._read = self._checked(answer, asked, request.max_tokens)
             if isinstance(read, Malformed):
                 status, problems = read.code, read.problems
@@ -240,9 +243,9 @@ class _Asking:
         self._is_its_own = self.judge.is_it(answer.model)
         return self._is_its_own
 
-    def _checked(self, answer: Answer, asked: str, limit: int | None) -> Readable | Malformed:
+    def _checked(self, answer: Answer, asked: tuple[str, str], limit: int | None) -> Readable | Malformed:
         """Read an answer to `asked`; `limit` is the most tokens that it could have."""
-        if was_cut(answer.input_tokens, asked):
+        if was_cut(answer.input_tokens, *asked):
             said = (
                 f"the endpoint read {answer.input_tokens} tokens of a question that has more: its context is too small"
             )
@@ -273,7 +276,7 @@ class _Asking:
 
 def echoes(text: str, subject: Subject, record: Recorder) -> tuple[Suspicion, ...]:
     """Whether a reply is a copy of something in the question, as suspicions; one at the most."""
-    echo = is_echo(text, subject.values)
+    echo = is_echo(text, subject.values, subject.question.user)
     return () if echo is None else (structs.replace(echo, excerpt=record.clean(echo.excerpt)),)
 
 

@@ -7,7 +7,7 @@ import inspect
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self, TypedDict, TypeGuard, Unpack
 
 import msgspec
 
@@ -73,26 +73,10 @@ class Judge:
         self, who: str | JudgeSpec | Client | Function, *, name: str | None = None, **parameters: Unpack[Parameters]
     ) -> None:
         """Check the description."""
-        self.client: Client | None = None
-        if isinstance(who, str):
-            self.name, spec = _named(who)
-        elif isinstance(who, JudgeSpec):
-            self.name, spec = f"{who.provider}:{who.model}", who
-        else:
-            self.name = getattr(who, "__name__", type(who).__name__)
-            spec = JudgeSpec(provider="scripted", model="" if hasattr(who, "ask") else self.name)
+        usual, spec = _described(who)
+        self.name = name or usual
         self.spec = _with(spec, parameters)
-        self.name = name or self.name
-        if isinstance(who, (str, JudgeSpec)):
-            return
-        if hasattr(who, "ask"):
-            self.client = who
-        elif callable(who):
-            self.client = FunctionClient(who, self.spec)
-        else:
-            raise ConfigError(
-                f"a {type(who).__name__} is no judge", hint="give `provider:model`, a function, or a ScriptedModel"
-            )
+        self.client = None if isinstance(who, (str, JudgeSpec)) else _client(who, self.spec)
 
     @classmethod
     def from_settings(cls, name: str, file: str | Path | None = None) -> Self:
@@ -130,6 +114,7 @@ class FunctionClient:
     def __init__(self, function: Function, spec: JudgeSpec) -> None:
         """Keep the function."""
         self._function = function
+        self._is_async = inspect.iscoroutinefunction(function)
         self._spec = spec
 
     async def ask(self, request: Request) -> Answer:
@@ -155,11 +140,8 @@ class FunctionClient:
         """Nothing stays open."""
 
     async def _call(self, request: Request) -> Said:
-        if inspect.iscoroutinefunction(self._function):
-            said = self._function(request)
-        else:
-            said = await asyncio.to_thread(self._function, request)
-        return await said if inspect.isawaitable(said) else said
+        said = self._function(request) if self._is_async else await asyncio.to_thread(self._function, request)
+        return await said if isinstance(said, Awaitable) else said
 
 
 def panel(judges: Judges | None, loaded: Loaded, default: str) -> Panel:
@@ -189,6 +171,31 @@ def panel(judges: Judges | None, loaded: Loaded, default: str) -> Panel:
 
 def _alone(judge: Judge) -> Panel:
     return Panel({judge.name: judge.spec}, clients={} if judge.client is None else {judge.name: judge.client})
+
+
+def _described(who: str | JudgeSpec | Client | Function) -> tuple[str, JudgeSpec]:
+    """The usual name of a judge, and its spec."""
+    if isinstance(who, str):
+        return _named(who)
+    if isinstance(who, JudgeSpec):
+        return f"{who.provider}:{who.model}", who
+    name = str(getattr(who, "__name__", type(who).__name__))
+    return name, JudgeSpec(provider="scripted", model="" if _is_client(who) else name)
+
+
+def _is_client(who: object) -> TypeGuard[Client]:
+    return hasattr(who, "ask") and hasattr(who, "close")
+
+
+def _client(who: Client | Function, spec: JudgeSpec) -> Client:
+    if _is_client(who):
+        return who
+    if callable(who):
+        return FunctionClient(who, spec)
+    raise ConfigError(
+        f"a value of type {type(who).__name__} is no judge",
+        hint="give `provider:model`, a function, or a ScriptedModel",
+    )
 
 
 def _named(who: str) -> tuple[str, JudgeSpec]:

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rightcall.llm.door import Door
+from rightcall.llm.pace import Pace
 from rightcall.llm.prices import cost
 from rightcall.llm.tokens import estimate_tokens
 from rightcall.run.judged import sampled
-from rightcall.run.judges import at_the_door
 from rightcall.run.opening import may_be_there, open_store
 from rightcall.run.resuming import on_record
-from rightcall.run.subject import cache_key
+from rightcall.run.subject import Judge, cache_key
 
 if TYPE_CHECKING:
     from rightcall.run.judged_setup import Setup
-    from rightcall.run.subject import Judge, Subject
+    from rightcall.run.judges import Panel
+    from rightcall.run.subject import Subject
     from rightcall.store.records import AttemptRecord
 
 REPLY_TOKENS = 400
@@ -62,7 +64,7 @@ def forecast(setup: Setup) -> Forecast:
     Raises:
         RightcallError: whatever would stop the run before its first question.
     """
-    judges, seen = at_the_door(setup.panel, offline=True), _Counting(_known(setup))
+    judges, seen = _unreachable(setup.panel), _Counting(_known(setup))
     items = without = 0
     try:
         for item in sampled(setup.work.items(), setup.asking):
@@ -81,6 +83,16 @@ def forecast(setup: Setup) -> Forecast:
         items=items, without_question=without, calls=seen.calls, cached=seen.cached, tokens_in=seen.tokens_in,
         tokens_out=seen.calls * REPLY_TOKENS, money=seen.money, unpriced=seen.unpriced,
     )  # fmt: skip
+
+
+def _unreachable(panel: Panel) -> list[Judge]:
+    """The judges with nobody behind their doors: who they are is all that counts."""
+    from rightcall.llm.scripted import ScriptedModel
+
+    return [
+        Judge(name, spec, Door(ScriptedModel([]), spec, pace=Pace(most=1)), offline=True)
+        for name, spec in panel.specs.items()
+    ]
 
 
 @dataclass

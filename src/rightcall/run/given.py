@@ -1,8 +1,7 @@
-"""Judged runs over values that a program holds: traces, steps, cases. The engine, the record and the rules are those
-of the commands; files are not read.
+"""Judged runs over values that a program holds: traces, steps, cases. No file is read for them.
 
-Without a store, a run writes its record to a temporary one, which is dropped at the end: nothing that the engine
-promises depends on whether somebody keeps the record.
+Engine, record and rules are those of the commands. Without a store, a run writes its record to a temporary one, which
+is dropped at the end: nothing that the engine promises depends on whether somebody keeps the record.
 """
 
 from __future__ import annotations
@@ -74,7 +73,8 @@ class How(TypedDict, total=False):
     sample, seed: judge only so many, drawn at random by the seed.
     budget: `200calls`, `1Mtok`, `2.50usd`: stop before more is spent.
     resume: the id of the run to go on with.
-    use_cache: whether answers on record count; they do.
+    use_cache: whether answers on record count. They do, except from judges that are code of the program: what a
+        function says today may not be what it said before.
     progress: called with how many are judged, and how many of them without a verdict.
     """
 
@@ -232,17 +232,15 @@ def _desk(wish: Wish, grader: str) -> Iterator[_Desk]:
             loaded = _kept_in(loaded, str(Path(folder) / "record.db"))
         cleaner = cleaner_for(loaded, judges)
         closing.enter_context(without_secrets(cleaner.redactor))
-        yield _Desk(wish, loaded, judges, cleaner, _flags(how, is_kept=is_kept), is_kept)
+        yield _Desk(wish, loaded, judges, cleaner, _flags(how, judges, is_kept=is_kept), is_kept)
 
 
 def _kept_in(loaded: Loaded, store: str) -> Loaded:
     """The settings with another store."""
-    return replace(
-        loaded, settings=changed(loaded.settings, store=store), origins={**loaded.origins, "store": "flag"}
-    )
+    return replace(loaded, settings=changed(loaded.settings, store=store), origins={**loaded.origins, "store": "flag"})
 
 
-def _flags(how: How, *, is_kept: bool) -> Flags:
+def _flags(how: How, judges: Panel, *, is_kept: bool) -> Flags:
     resume = how.get("resume")
     if resume is not None and not is_kept:
         raise ConfigError("there is no record to go on from", hint="name the `store` of the run")
@@ -250,7 +248,7 @@ def _flags(how: How, *, is_kept: bool) -> Flags:
     return Flags(
         prompt=None if prompt is None else str(prompt), replicates=how.get("replicates", 1),
         quorum=how.get("quorum"), jobs=how.get("jobs"), sample=how.get("sample"), seed=how.get("seed", 0),
-        budget=how.get("budget"), resume=resume, use_cache=how.get("use_cache", True),
+        budget=how.get("budget"), resume=resume, use_cache=how.get("use_cache", not judges.clients),
     )  # fmt: skip
 
 

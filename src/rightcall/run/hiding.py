@@ -70,7 +70,9 @@ def hidden_error(error: RightcallError, hide: Redactor) -> RightcallError:
         error.place.file, error.place.line, error.place.column, error.place.path and hide.text(error.place.path)
     )
     hint = error.hint and hide.text(error.hint)
-    return type(error)(hide.text(error.message), code=error.code, place=place, hint=hint)
+    hidden = type(error)(hide.text(error.message), code=error.code, place=place, hint=hint)
+    hidden.exit_code = error.exit_code
+    return hidden
 
 
 def _finding(finding: Finding, result: GoldenResult, hide: Redactor, trace: Trace | None, case: Case | None) -> Finding:
@@ -171,7 +173,7 @@ def hidden_trace(trace: Trace, hide: Redactor) -> Trace:
     Raises:
         ConfigError: see `_again`.
     """
-    return _again(hide.value(to_builtins(trace)), Trace, jsontext.encode)
+    return _again(hide.value(to_builtins(trace)), Trace, jsontext.encode_in_order)
 
 
 def hidden_case(case: Case, hide: Redactor) -> Case:

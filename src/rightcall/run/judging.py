@@ -136,7 +136,8 @@ class Judging:
         if past:
             key = cache_key(subject, judge, replicate)
             past = [old for old in past if old.judge == judge.name and old.key == key]
-        if not past and self.terms.use_cache:
+        # A file of replies costs nothing, and may have been written anew since.
+        if not past and self.terms.use_cache and judge.spec.provider != "recorded":
             cached = self._cached(subject, judge, replicate)
             if cached is not None:
                 return cached

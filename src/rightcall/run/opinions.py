@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rightcall.grade.opinion import Opinion
+from rightcall.grade.opinion import Conflict, Opinion
 from rightcall.judge.contract import INJECTION
 from rightcall.judge.panel import Vote, panel
 from rightcall.run.items import ToReview
@@ -13,7 +13,6 @@ from rightcall.run.items import ToReview
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rightcall.grade.opinion import Conflict
     from rightcall.judge.audit import Audit
     from rightcall.judge.contract import Suspicion
     from rightcall.judge.panel import Ballot
@@ -85,8 +84,17 @@ def _opinion(outcome: Outcome, cleaner: Cleaner, audit: Callable[[Any], Audit]) 
     audited = audit(outcome.reply)
     return Opinion(
         judge=outcome.judge, replicate=outcome.replicate, reply=cleaner.value(outcome.reply.values()),
-        problems=problems, checked=audited.checked, conflicts=audited.conflicts, cached=outcome.cached,
+        problems=problems, checked=audited.checked, cached=outcome.cached,
+        conflicts=tuple(_clean(conflict, cleaner) for conflict in audited.conflicts),
         healed=outcome.healed, model=outcome.model, attempts=outcome.attempts,
+    )  # fmt: skip
+
+
+def _clean(conflict: Conflict, cleaner: Cleaner) -> Conflict:
+    """A conflict without secrets: it quotes what the judge wrote."""
+    return Conflict(
+        check=conflict.check, message=cleaner.text(conflict.message), judge=cleaner.value(conflict.judge),
+        code=cleaner.value(conflict.code),
     )  # fmt: skip
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rightcall.errors import ConfigError, Place
 from rightcall.judge.ask import MissingValue, ask
 from rightcall.judge.contract import Malformed, Problem, Suspicion
-from rightcall.judge.fences import nonce_of
+from rightcall.judge.fences import nonce_of, rendered
 from rightcall.judge.fit import TooLong, fit
 from rightcall.judge.injection import MAX_SUSPICIONS, suspicions
 from rightcall.judge.library import template
 from rightcall.judge.read import REPLY_SCHEMAS, read_reply
 from rightcall.llm.tokens import estimate_tokens
+from rightcall.trace import jsontext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -59,10 +59,11 @@ class Readable(Protocol):
 
 @dataclass(frozen=True)
 class _Cleaned:
-    """A catalog without secrets, by whom it was cleaned, and what in it addresses the judge."""
+    """A catalog without secrets, by whom it was cleaned, how it is shown, and what in it addresses the judge."""
 
     value: Any
     redactor: Redactor
+    text: str
     suspicions: tuple[Suspicion, ...]
 
 
@@ -83,7 +84,7 @@ class Prompter:
     cleaner: Cleaner
     room: int | None = None
     reply_room: int = 0
-    _catalogs: dict[str, _Cleaned] = field(default_factory=dict, repr=False, compare=False)
+    _catalogs: dict[bytes, _Cleaned] = field(default_factory=dict, repr=False, compare=False)
 
     def question(self, values: Mapping[str, Any]) -> tuple[Question | Unasked, Mapping[str, Any]]:
         """The question about some values, and the values that it shows.
@@ -98,9 +99,11 @@ class Prompter:
         key = self.cleaner.redactor.key
         try:
             shown, left_out = self._fitting(used)
+            is_whole = catalog is not None and shown.get(CATALOG) is catalog.value
             question = ask(
                 self.prompt, shown, nonce=lambda identity: nonce_of(key, identity), reply_schema=self.reply_schema,
-                suspicions=_seen(shown, catalog), left_out=left_out,
+                suspicions=_seen(shown, catalog if is_whole else None), left_out=left_out,
+                written={CATALOG: catalog.text} if catalog is not None and is_whole else None,
             )  # fmt: skip
         except MissingValue as error:
             return Unasked("missing_input", f"{error.code}: {error.message}"), used
@@ -115,13 +118,15 @@ class Prompter:
         """
         if value is None:
             return None
-        written = json.dumps(value)
+        written = jsontext.encode_in_order(value)
         found = self._catalogs.get(written)
         if found is None or found.redactor is not self.cleaner.redactor:
             if len(self._catalogs) >= MOST_CATALOGS:
                 self._catalogs.clear()
             clean = self.cleaner.value(value)
-            found = self._catalogs[written] = _Cleaned(clean, self.cleaner.redactor, suspicions({CATALOG: clean}))
+            found = self._catalogs[written] = _Cleaned(
+                clean, self.cleaner.redactor, rendered(clean), suspicions({CATALOG: clean})
+            )  # fmt: skip
         return found
 
     def reader(self, facts: Facts | None = None) -> Callable[[str, str | None], Readable | Malformed]:
@@ -152,8 +157,7 @@ def _seen(shown: Mapping[str, Any], catalog: _Cleaned | None) -> tuple[Suspicion
     """What `judge.injection.suspicions` finds in all values: no finding spans two of them."""
     found: list[Suspicion] = []
     for name, value in shown.items():
-        is_known = catalog is not None and value is catalog.value
-        found += catalog.suspicions if catalog is not None and is_known else suspicions({name: value})
+        found += catalog.suspicions if name == CATALOG and catalog is not None else suspicions({name: value})
     return tuple(found[:MAX_SUSPICIONS])
 
 

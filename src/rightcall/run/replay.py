@@ -21,6 +21,7 @@ from rightcall.store.writer import Writer
 if TYPE_CHECKING:
     from rightcall.llm.client import Exchange
     from rightcall.run.finding import WholeAttempt
+    from rightcall.run.judges import Panel
     from rightcall.run.subject import Judge
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
@@ -59,13 +60,13 @@ def replay(loaded: Loaded, entry: str, judge: str | None = None) -> Replayed:
         if old.attempt.purpose == "probe":
             raise ConfigError(f"entry {old.seq} is a probe of the endpoint, not a question", hint="replay a question")
         panel = panel_of(loaded, judge or old.attempt.judge)
-        asked = at_the_door(panel)
-        if len(asked) != 1:
+        if len(panel.specs) != 1:
             raise ConfigError("a replay asks exactly one judge", hint="name one with --judge")
-        return asyncio.run(_again(store, old, asked[0], loaded, panel))
+        (asked,) = at_the_door(panel)
+        return asyncio.run(_again(store, old, asked, loaded, panel))
 
 
-async def _again(store: Store, old: WholeAttempt, judge: Judge, loaded: Loaded, panel: Any) -> Replayed:
+async def _again(store: Store, old: WholeAttempt, judge: Judge, loaded: Loaded, panel: Panel) -> Replayed:
     attempt = old.attempt
     schema = REPLY_SCHEMAS.get(attempt.grader, {"type": "object"})
     question = Question(

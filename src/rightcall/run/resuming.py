@@ -86,7 +86,7 @@ def _difference(key: str, then: Any, here: Any) -> str | None:
     if key == "tools" and then and here and then["sha256"] == here["sha256"]:
         return None
     if key != "inputs" or then is None or here is None:
-        return key
+        return key.removesuffix("_sha256")
     before = [one["sha256"] for one in then]
     if before == [one["sha256"] for one in here]:
         return None

@@ -7,6 +7,7 @@ so they are replaced wherever they stand, in traces and cases too, by a tag like
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -71,8 +72,9 @@ def _of_url(url: str) -> Iterator[str]:
         parts = urlsplit(url)
     except ValueError:  # whoever uses it says so
         return
-    password = parts.password or ""
-    yield from (password, unquote(password))
+    if parts.password:
+        user, password = unquote(parts.username or ""), unquote(parts.password)
+        yield from (parts.password, password, b64encode(f"{user}:{password}".encode()).decode())
     yield from (value for name, value in parse_qsl(parts.query) if _CREDENTIAL.search(name))
 
 

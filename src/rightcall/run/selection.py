@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rightcall.run.questions import Prompter
     from rightcall.run.secrets import Cleaner
     from rightcall.trace.catalog import Catalog
+    from rightcall.trace.redact import Redactor
     from rightcall.trace.sources.dialect import ReadingReport
 
 _encode = msgspec.json.Encoder().encode
@@ -260,14 +262,26 @@ def _hidden(step: Step, cleaner: Cleaner) -> Step:
     """
     from rightcall.case.step import Step as Kind
 
+    # The catalog is the longest part of most steps and the same for many: it is redacted once.
+    redactor, tools = cleaner.redactor, step.tools_json
+    apart = None if tools is UNSET or redactor.hides_all_under("tools") else bytes(tools)
     try:
-        value = cleaner.value(jsontext.decode(jsontext.encode(step)))
-        return msgspec.json.decode(jsontext.encode_in_order(value), type=Kind)
+        rest = step if apart is None else msgspec.structs.replace(step, tools_json=msgspec.Raw(b"[]"))
+        value = cleaner.value(jsontext.decode(jsontext.encode(rest)))
+        shown = msgspec.json.decode(jsontext.encode_in_order(value), type=Kind)
+        if apart is not None:
+            shown = msgspec.structs.replace(shown, tools_json=_hidden_tools(apart, redactor))
+        return shown
     except msgspec.ValidationError as error:
         raise ConfigError(
             f"what is redacted can no longer be read: {error}", place=Place(path="redact.patterns"),
             hint="a pattern must not match words of the format",
         ) from None  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _hidden_tools(tools: bytes, redactor: Redactor) -> msgspec.Raw:
+    return msgspec.Raw(jsontext.encode_in_order(redactor.value(jsontext.decode(tools))))
 
 
 def tools_of(steps: Iterable[Step | NoStep]) -> set[str]:

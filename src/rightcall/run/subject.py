@@ -83,9 +83,9 @@ class Judge:
     def is_it(self, answered: str | None) -> bool:
         """Whether an answer's model is the one that was asked for: the same name, or a dated version of it.
 
-        What does not say which model it is counts as the one asked for.
+        What does not say which model it is counts as the one asked for, and where none was named any will do.
         """
-        if answered is None:
+        if answered is None or not self.spec.model:
             return True
         if self._is_named(answered):
             self.seen_as = None
@@ -102,11 +102,12 @@ class Judge:
 
 def cache_key(subject: Subject, judge: Judge, replicate: int) -> str:
     """What makes two questions the same: grader, prompt, rendered input, endpoint, model, parameters, replicate."""
-    question = subject.question
+    question, spec = subject.question, judge.spec
+    where = spec.base_url or list(spec.command) or spec.file  # a program and a file are what a model is elsewhere
     return digest(
         {
             "grader": subject.grader, "prompt": question.prompt_sha256, "input": question.input_sha256,
-            "provider": judge.spec.provider, "endpoint": judge.spec.base_url, "model": judge.spec.model,
+            "provider": spec.provider, "endpoint": where, "model": spec.model,
             "parameters": judge.parameters(), "replicate": replicate,
         }
     )  # fmt: skip

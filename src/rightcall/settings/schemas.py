@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rightcall.case import schema as case_schemas
+from rightcall.grade.rubric import RubricResult
+from rightcall.grade.selection import SelectionResult
 from rightcall.grade.verdict import GoldenResult
 from rightcall.settings.model import Settings
 
@@ -19,16 +21,16 @@ def _config() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "rightcall.toml", **built}
 
 
-def _result() -> dict[str, Any]:
-    """What `golden --json` prints."""
-    built: dict[str, Any] = msgspec.json.schema(GoldenResult)
+def _result(command: str, kind: type[Any]) -> dict[str, Any]:
+    """What a grader's `--json` prints."""
+    built: dict[str, Any] = msgspec.json.schema(kind)
     definitions = built.pop("$defs")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "rightcall golden --json",
+        "title": f"rightcall {command} --json",
         "type": "object",
         "properties": {
-            "run": {"type": "object", "description": "What was graded against what."},
+            "run": {"type": "object", "description": "What was graded, against what, by whom."},
             "summary": {"type": "object", "description": "Counts and rates of the run."},
             "results": {"type": "array", "items": built},
         },
@@ -37,4 +39,10 @@ def _result() -> dict[str, Any]:
     }
 
 
-SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {**case_schemas.SCHEMAS, "result": _result, "config": _config}
+SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
+    **case_schemas.SCHEMAS,
+    "result": lambda: _result("golden", GoldenResult),
+    "selection-result": lambda: _result("selection", SelectionResult),
+    "rubric-result": lambda: _result("rubric", RubricResult),
+    "config": _config,
+}

@@ -15,8 +15,10 @@ from sqlalchemy import (  # noqa: TID253 - this module is loaded when a store is
     Row,
     Select,
     Table,
+    bindparam,
     exists,
     func,
+    or_,
     select,
 )
 
@@ -112,10 +114,18 @@ def run_numbers(day: str) -> Callable[[Connection], list[int]]:
     return ask
 
 
-def newest_answer(key: str) -> Select[Any]:
+def newest_answer(key: str) -> Callable[[Connection], Row[Any] | None]:
     """The newest good answer to a question, from its first asking or its one content retry."""
-    found = stored(attempts, key=key, status="ok", purpose="question").where(attempts.c.attempt.in_((0, 1)))
-    return found.order_by(attempts.c.seq.desc()).limit(1)
+    return lambda connection: connection.execute(_NEWEST_ANSWER, {"asked": column(key)}).first()
+
+
+# Every question of a judged run asks this, so it is put together once.
+_NEWEST_ANSWER = (
+    stored(attempts, status="ok", purpose="question")
+    .where(attempts.c.key == bindparam("asked"), or_(attempts.c.attempt == 0, attempts.c.attempt == 1))
+    .order_by(attempts.c.seq.desc())
+    .limit(1)
+)
 
 
 def by_number(table: Table, seq: int) -> Select[Any]:

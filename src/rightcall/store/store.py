@@ -261,8 +261,8 @@ class Store:
         """The newest good answer to a question with this key, first asking or content retry, of any run."""
         from rightcall.store.reading import newest_answer
 
-        found = self._first(AttemptRecord, newest_answer(key))
-        return None if found is None else found[2]
+        row = self.database.read(newest_answer(key))
+        return None if row is None else unpack(AttemptRecord, row.codec, row.data)
 
     # ---- reviews, traces, cases, bodies ----
 

@@ -72,6 +72,8 @@ _SCHEMA_WORDS = {
 }
 _SHORT, _SMALL = 12, 10**12
 _ROUNDS = 4
+_REMEMBERED, _MOST_REMEMBERED = 48, 4096
+"""Keys, roles, names: texts up to so long, at most so many, are looked at once."""
 
 _Todo = list[tuple[JsonValue, JsonValue, str | None]]
 
@@ -134,6 +136,7 @@ class Redactor:
     _last_words: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _assignment: Pattern = field(init=False, repr=False, compare=False)
     _hint: Pattern = field(init=False, repr=False, compare=False)
+    _harmless: set[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = sorted(map(_snake, self.key_names), key=len, reverse=True)
@@ -143,6 +146,7 @@ class Redactor:
         pair = rf"([\pL\pN_.\-]*(?i:{spellings}))(?:(\\*[\"'`])\]?\s*{ASSIGN}\s*|\]?[ \t]*({ASSIGN})[ \t]*)"
         own = tuple(_own_shape(pattern) for pattern in self.patterns if pattern not in {s.kind for s in SHAPES})
         object.__setattr__(self, "_own", own)
+        object.__setattr__(self, "_harmless", set())
         object.__setattr__(self, "_names", tuple(names))
         object.__setattr__(self, "_last_words", tuple(name.rpartition("_")[2] for name in names))
         object.__setattr__(self, "_assignment", compiled(rf"{TAG}|{ESCAPED}?{pair}"))
@@ -152,8 +156,12 @@ class Redactor:
         """The text with its secrets replaced. Text without secrets comes back as it is."""
         if len(text) <= _SHORT and text.isalnum() and not self._own:
             return text
+        if text in self._harmless:
+            return text
         before, after = b"", bytes_of(text)
         if self._is_harmless(after):
+            if len(text) <= _REMEMBERED and len(self._harmless) < _MOST_REMEMBERED:
+                self._harmless.add(text)
             return text
         # A replacement can uncover what stood too close to it. The limit keeps odd patterns in linear time.
         for _ in range(_ROUNDS):
@@ -176,6 +184,10 @@ class Redactor:
             else:
                 target.extend(self._copy(item, name, todo) for item in source)
         return copy
+
+    def hides_all_under(self, key: str) -> bool:
+        """Whether whatever stands under this key is a secret."""
+        return self._name_of(key) is not None
 
     def _copy(self, item: JsonValue, name: str | None, todo: _Todo) -> JsonValue:
         """A redacted leaf, or an empty container that is filled later."""
