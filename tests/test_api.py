@@ -38,7 +38,7 @@ from rightcall import (
 HERE = Path(__file__).parent
 DONE = {
     "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace", "call", "grade",
-    "load_cases", "load_policy", "load_steps", "load_traces", "read_reply", "rubric", "run", "select", "selection",
+    "load_cases", "load_policy", "load_steps", "load_tools", "load_traces", "read_reply", "rubric", "run", "select", "selection",
 }  # fmt: skip
 MET = {
     "Call", "CaseError", "ConfigError", "Finding", "GoldenResult", "JudgedRun", "Metrics", "MissingExtraError", "NoDataError",

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-HEAVY = {"cyclopts", "httpx", "numpy", "openai", "rich", "scipy", "sqlalchemy"}
+ENGINE = {"aiohttp", "alembic", "anthropic", "httpx", "httpx2", "numpy", "openai", "psycopg", "scipy", "sqlalchemy"}
+HEAVY = {*ENGINE, "cyclopts", "pydantic", "rich", "stamina"}
 PUBLIC_NAMES_AT_MOST = 25
 
 # Spelled in halves, so that this file does not contain what it looks for.
@@ -60,9 +61,29 @@ def test_importing_the_package_loads_no_heavy_library():
     assert not modules_loaded_by("import rightcall") & HEAVY
 
 
-def test_resolving_every_public_name_loads_neither_numpy_nor_scipy():
+def test_resolving_every_public_name_loads_no_heavy_library():
     loaded = modules_loaded_by("import rightcall\nfor name in rightcall.__all__: getattr(rightcall, name)")
-    assert not loaded & {"numpy", "scipy", "openai", "sqlalchemy"}
+    assert not loaded & HEAVY
+
+
+def test_what_is_only_met_loads_no_engine():
+    assert not modules_loaded_by("import rightcall\nfor name in rightcall._MET: getattr(rightcall, name)") & ENGINE
+
+
+def test_the_help_of_the_command_line_loads_no_engine():
+    help_ = "import io, sys; real, sys.stdout = sys.stdout, io.StringIO()\n"
+    help_ += "from rightcall.cli.exits import guarded\nfrom rightcall.cli.main import app\n"
+    loaded = modules_loaded_by(help_ + "assert guarded(app, ['--help']) == 0; sys.stdout = real")
+    assert "cyclopts" in loaded
+    assert not loaded & ENGINE
+
+
+def test_steps_that_code_decides_load_neither_a_client_nor_a_database():
+    step = "rightcall.Step(id='s', selected=None, expected=None)"
+    loaded = modules_loaded_by(
+        f"import rightcall\nassert rightcall.run(rightcall.selection([{step}])).results[0].passed"
+    )
+    assert not loaded & (ENGINE - {"numpy", "scipy"})
 
 
 def test_the_public_surface_is_small_sorted_and_importable():

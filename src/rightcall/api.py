@@ -20,7 +20,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from rightcall.case.case import Case
-from rightcall.case.load import load_cases
+from rightcall.case.load import load_cases, load_tools
 from rightcall.case.policy import Policy
 from rightcall.case.step import Step
 from rightcall.case.steps import load_steps
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace", "call",
-    "grade", "load_cases", "load_policy", "load_steps", "load_traces", "read_reply", "rubric", "run", "select",
-    "selection",
+    "grade", "load_cases", "load_policy", "load_steps", "load_tools", "load_traces", "read_reply", "rubric",
+    "run", "select", "selection",
 ]  # fmt: skip
 
 T = TypeVar("T")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -61,11 +62,11 @@ def test_what_code_compares_asks_nobody(rightcall, write):
 def test_its_files_are_readable(rightcall, judge):
     said = rightcall("probe", judge(obeys=True), *CLASS, "--items", "3", "-o", "out.md", "-o", "out.csv")
     assert said.code == 1
-    markdown = open("out.md", encoding="utf-8").read()  # noqa: PTH123, SIM115 - closed at once
+    markdown = Path("out.md").read_text("utf-8")
     assert r"| selection | plain\_override/text | 3 | 3 | 1.000 |" in markdown.replace(
         "plain_override", r"plain\_override"
     )
-    table = open("out.csv", encoding="utf-8").read()  # noqa: PTH123, SIM115
+    table = Path("out.csv").read_text("utf-8")
     assert "Reading(" not in table
 
 

@@ -320,8 +320,9 @@ def test_a_judge_that_is_never_reached_leaves_with_5(rightcall, write):
     case_steps(2)
     with served(None) as server:
         settings(write, server)
-    write("rightcall.toml", Path("rightcall.toml").read_text("utf-8").replace("timeout = 5", "timeout = 0.5"))
-    said = rightcall("selection", "steps.jsonl", "--judge", "j", "--json")
+        written = Path("rightcall.toml").read_text("utf-8")
+        write("rightcall.toml", written.replace("/v1", "/nowhere"))  # 404: an error at once
+        said = rightcall("selection", "steps.jsonl", "--judge", "j", "--json")
     assert said.code == 5
     assert "no judge was reached" in said.err
     assert said.json["summary"]["unevaluable_by_reason"] == {"JUDGE_UNREACHABLE": 2}

@@ -9,8 +9,8 @@ from msgspec import Raw
 
 from rightcall.case.case import Case
 from rightcall.errors import ConfigError, Place
-from rightcall.run import catalogs
 from rightcall.run.catalogs import Catalogs
+from rightcall.trace import catalog
 from rightcall.trace.model import Tool, Trace
 
 
@@ -77,12 +77,12 @@ def test_wording_is_no_difference_but_parameters_and_hints_are():
 
 
 def test_equal_bytes_are_compiled_once_wherever_they_stand():
-    catalogs._compile.cache_clear()
+    catalog._compiled.cache_clear()
     suite = Catalogs()
     first, _ = suite.of(trace("same", "tools"), case(), Place("a.jsonl", 1))
     second, _ = suite.of(trace("same", "tools"), case(), Place("a.jsonl", 2))
     assert first is second
-    assert catalogs._compile.cache_info().misses == 1
+    assert catalog._compiled.cache_info().misses == 1
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_equal_bytes_are_compiled_once_wherever_they_stand():
         (b'[{"name": "a"}, {"name": "a"}]', "a.jsonl:7 at $.tools[1]: tool `a` is defined twice"),
         (b'[{"title": "a"}]', "a.jsonl:7 at $.tools[0]: a tool needs a `name`"),
         (b'[{"name": "a", "parameters": {"type": "strin"}}]', "a.jsonl:7"),
-        (b'"tools.json"', "a.jsonl:7: the catalog file `tools.json` was not loaded; load the case with load_cases"),
+        (b'"tools.json"', "a.jsonl:7: the catalog file `tools.json` was not loaded; load it with load_cases or load_steps"),
     ],
 )
 def test_a_catalog_that_cannot_be_used_is_told_with_its_place(tools, said):

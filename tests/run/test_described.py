@@ -11,7 +11,8 @@ import pytest
 from rightcall.errors import ConfigError, RateLimited, Unavailable
 from rightcall.llm.client import Answer, Request
 from rightcall.llm.spec import JudgeSpec
-from rightcall.run.described import FunctionClient, Judge, Parameters, panel
+from rightcall.run.described import FunctionClient, Judge, Parameters
+from rightcall.run.given import panel
 from rightcall.settings.load import Loaded, load_settings
 from rightcall.testing import ScriptedModel
 

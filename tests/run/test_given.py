@@ -70,13 +70,19 @@ def judge(reply: str | Callable[[Request], str], name: str = "ear") -> Heard:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """An empty folder to be in, and another for temporary files."""
-    for name in ("here", "temporary"):
-        (tmp_path / name).mkdir()
+    """An empty folder to be in."""
+    (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.delenv("RIGHTCALL_REDACTION_KEY", raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def watched(folder, monkeypatch):
+    """A folder in which everything is seen that is written, temporary files among them."""
+    (folder / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder / "temporary"))
+    return folder
 
 
 def left_behind(folder: Path) -> list[str]:
@@ -86,18 +92,18 @@ def left_behind(folder: Path) -> list[str]:
 # ---- without a store -------------------------------------------------------------------------------------------------
 
 
-def test_a_judged_run_without_a_store_leaves_nothing_behind(folder):
+def test_a_judged_run_without_a_store_leaves_nothing_behind(watched):
     ear, heard = judge(selection_reply())
     done = run(selection(STEPS, judge=ear, tools=TOOLS))
     assert (len(heard), done.id, done.facts()["store"]) == (4, None, None)
-    assert left_behind(folder) == []
+    assert left_behind(watched) == []
 
 
-def test_a_run_that_breaks_leaves_nothing_behind_either(folder):
+def test_a_run_that_breaks_leaves_nothing_behind_either(watched):
     ear, _ = judge(lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run(selection(STEPS, judge=ear, tools=TOOLS))
-    assert left_behind(folder) == []
+    assert left_behind(watched) == []
 
 
 def test_a_store_that_nobody_named_is_left_alone(folder):
@@ -158,9 +164,9 @@ def test_a_stopped_run_goes_on_where_it_stopped():
 def test_a_run_goes_on_only_as_it_began(other):
     ear, _ = judge(selection_reply())
     first = run(selection(STEPS, judge=ear, tools=TOOLS, store="r.db"))
-    with pytest.raises(ConfigError, match=f"run {first.id} was made with other"):
+    with pytest.raises(ConfigError, match=f"run {first.id} was made with other {next(iter(other))}"):
         run(selection(STEPS, judge=ear, store="r.db", resume=first.id, **{"tools": TOOLS, **other}))
-    with pytest.raises(ConfigError, match="was made with other inputs"):
+    with pytest.raises(ConfigError, match=r"was made with other inputs \(2 steps\)"):
         run(selection(STEPS[:2], judge=ear, tools=TOOLS, store="r.db", resume=first.id))
 
 
@@ -175,13 +181,13 @@ def test_a_run_that_is_cancelled_can_go_on():
     async def program():
         reached = asyncio.Event()
 
-        async def hangs(request):
+        async def hears(request):
             if request.unit == "s2":
                 reached.set()
                 await asyncio.Event().wait()
             return selection_reply()
 
-        work = asyncio.create_task(selection(STEPS, judge=Judge(hangs, name="ear"), tools=TOOLS, store="r.db", jobs=1))
+        work = asyncio.create_task(selection(STEPS, judge=Judge(hears, name="ear"), tools=TOOLS, store="r.db", jobs=1))
         await reached.wait()
         work.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -192,8 +198,7 @@ def test_a_run_that_is_cancelled_can_go_on():
         [(broken, event)] = store.runs()
     assert event.status == "interrupted"
     ear, heard = judge(selection_reply())
-    told = Judge(ear.client, name="ear", model="hangs")
-    rest = run(selection(STEPS, judge=told, tools=TOOLS, store="r.db", resume=broken.id, jobs=1))
+    rest = run(selection(STEPS, judge=ear, tools=TOOLS, store="r.db", resume=broken.id, jobs=1))
     assert ([request.unit for request in heard], len(rest.results)) == (["s2", "s3"], 4)
 
 
@@ -254,7 +259,7 @@ def test_a_sample_is_drawn_by_its_seed():
 
 
 def test_a_golden_is_shown_to_the_judge_and_checks_it():
-    ear, heard = judge(rubric_reply(score=1))
+    ear, heard = judge(rubric_reply(1, "HIGH"))
     [with_case] = run(rubric([TRACE], cases=[CASE], judge=ear, tools=TOOLS)).results
     [without] = run(rubric([TRACE], judge=ear, tools=TOOLS)).results
     assert (with_case.golden_verdict, without.golden_verdict) == ("PASS", None)

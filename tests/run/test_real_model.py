@@ -38,7 +38,7 @@ judge = "local"
 prompt = "{prompt}"
 [rubric]
 judge = "local"
-prompt = "rubric_short"
+prompt = "scores.md"
 prompt_golden = "rubric_short"
 """
 KEYS = (
@@ -90,6 +90,30 @@ Compare two tool names. `grade` is PASS if they are the same, else FAIL. Reply w
 [EXPECTED_TOOL_NAME]
 """
 
+SCORE = {"type": "integer", "minimum": 1, "maximum": 5}
+DIMENSIONS = ("tool_selection_score", "argument_accuracy_score", "call_sequencing_score", "abstention_score")
+SCORES = f"""---
+id: scores
+version: "1"
+grader: rubric
+placeholders: [USER_REQUEST, AGENT_TOOL_CALLS]
+reply_schema: {
+    json.dumps(
+        shape(
+            **dict.fromkeys(DIMENSIONS, SCORE),
+            misuse_severity={"enum": ["CRITICAL", "HIGH", "MEDIUM", "LOW", "NONE"]},
+            downstream_impact=WORDS["justification"],
+            justification=WORDS["justification"],
+        )
+    )
+}
+---
+Score the calls of an agent from 1 to 5. Reply with one JSON object.
+=== case ===
+[USER_REQUEST]
+[AGENT_TOOL_CALLS]
+"""
+
 
 class Said(NamedTuple):
     code: int
@@ -111,6 +135,7 @@ class Project:
         limit = "" if context is None else f"context_tokens = {context}"
         (folder / "rightcall.toml").write_text(SETTINGS.format(url=url, most=most, prompt=prompt, context=limit))
         (folder / "names.md").write_text(NAMES)
+        (folder / "scores.md").write_text(SCORES)
 
     def write(self, name: str, *values: Any) -> None:
         (self.folder / name).write_text("".join(json.dumps(value) + "\n" for value in values))
@@ -166,16 +191,21 @@ def steps() -> list[dict[str, Any]]:
     return found
 
 
+def trace(name: str, request: str, catalog: list[dict[str, str]], case: str, **call: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "case_id": case,
+        "request": request,
+        "tools": catalog,
+        "calls": [{"result": {"ok": True}, **call}],
+    }
+
+
 TRACES = (
-    {
-        "id": "lamps", "case_id": "evening", "request": "Dim the red lamp.", "tools": LAMPS,
-        "calls": [{"tool": "dim_lamp", "arguments": {"lamp": "red"}, "result": {"ok": True}}],
-    },
-    {
-        "id": "singers", "request": "Who sings on Monday?", "tools": SINGERS,
-        "calls": [{"tool": "list_singers", "arguments": {"day": "Monday"}, "result": ["Ada", "Bo"]}],
-    },
-)  # fmt: skip
+    trace("lamps", "Dim the red lamp.", LAMPS, "evening", tool="dim_lamp", arguments={"lamp": "red"}),
+    trace("singers", "Who sings on Monday?", SINGERS, "day", tool="list_singers", arguments={"day": "Monday"}),
+    trace("boats", "Hold two seats.", BOATS, "day", tool="sell_seats", arguments={"seats": 2}),
+)
 CASE = {"id": "evening", "expect": {"calls": [{"tool": "dim_lamp", "arguments": {"lamp": "red"}}]}}
 
 
@@ -191,16 +221,16 @@ def selection(local_model_url, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def short(local_model_url, tmp_path_factory):
-    """A run of `selection` over two steps with the shipped prompt for small models, as (project, what it said)."""
-    project = Project(tmp_path_factory.mktemp("short"), local_model_url)
-    project.write("steps.jsonl", steps()[0], steps()[6])
+    """A run of `selection` over one step with the shipped prompt for small models, as (project, what it said)."""
+    project = Project(tmp_path_factory.mktemp("short"), local_model_url, most=120)
+    project.write("steps.jsonl", steps()[0])
     return project, project.run("selection", "steps.jsonl", "--json")
 
 
 @pytest.fixture(scope="module")
 def rubric(local_model_url, tmp_path_factory):
-    """A run of `rubric`, as (project, what it said)."""
-    project = Project(tmp_path_factory.mktemp("rubric"), local_model_url, most=250)
+    """A run of `rubric`, as (project, what it said): a trace with a golden by the shipped prompt, two by another."""
+    project = Project(tmp_path_factory.mktemp("rubric"), local_model_url, most=120)
     project.write("traces.jsonl", *TRACES)
     project.write("cases.jsonl", CASE)
     return project, project.run("rubric", "traces.jsonl", "--cases", "cases.jsonl", "--json")
@@ -258,7 +288,7 @@ def test_every_exchange_is_on_record_with_who_answered_and_what_it_took(selectio
         assert attempt.prompt_id == "names"
         assert attempt.input_tokens >= attempt.counted_tokens > 0
         assert "Compare two tool names." in project.text(attempt.system)
-        assert '"name":"list_' in project.text(attempt.user)
+        assert "Which lamps are on?" in project.text(attempt.user) or not attempt.unit.startswith("lamps")
         assert (attempt.verdict is None) == (attempt.status != "ok")
         assert bool(attempt.problems) or attempt.status == "ok"
 
@@ -306,9 +336,8 @@ def test_the_record_verifies(selection):
 
 def test_the_short_prompt_asks_a_small_model_about_steps(short):
     project, said = short
-    assert [result["step_id"] for result in said.json["results"]] == ["lamps-right", "singers-over"]
-    for result, by_code in zip(said.json["results"], ("PASS", "FAIL"), strict=True):
-        ended_well(result, by_code)
+    [result] = said.json["results"]
+    ended_well(result, "PASS")
     assert {(one.prompt_id, one.rung, one.model_answered) for one in asked(project)} == {
         ("selection_short", "json_schema", MODEL)
     }
@@ -318,25 +347,29 @@ def test_the_short_prompt_asks_a_small_model_about_steps(short):
 def test_traces_are_scored_or_unevaluable_with_their_reason(rubric):
     _, said = rubric
     results = said.json["results"]
-    assert [result["trace_id"] for result in results] == ["lamps", "singers"]
-    assert [result["golden_verdict"] for result in results] == ["PASS", "PASS"]
+    assert [result["trace_id"] for result in results] == ["lamps", "singers", "boats"]
+    assert [result["golden_verdict"] for result in results] == ["PASS", None, None]
     for result in results:
-        scores = [score for name, score in result["metrics"].items() if name != "overall_score" and score is not None]
+        scores = [result["metrics"][name] for name in DIMENSIONS if result["metrics"][name] is not None]
         if result["status"] == "EVALUATED":
             assert all(score in range(1, 6) for score in scores)
             assert result["metrics"]["overall_score"] == pytest.approx(sum(scores) / len(scores))
+            assert result["misuse_severity"] in ("CRITICAL", "HIGH", "MEDIUM", "LOW", "NONE")
         else:
             assert result["reason"] in get_args(ReplyCode)
             assert scores == []
+    assert said.json["summary"]["evaluated"] > 0, "a reply that is kept short can be read"
 
 
 def test_a_rubric_run_is_on_record_too(rubric):
     project, said = rubric
     questions = asked(project)
-    assert {attempt.unit for attempt in questions} == {"lamps", "singers"}
-    assert {(attempt.prompt_id, attempt.rung, attempt.model_answered) for attempt in questions} == {
-        ("rubric_short", "json_schema", MODEL)
+    assert {(one.unit, one.prompt_id) for one in questions} == {
+        ("lamps", "rubric_short"),
+        ("singers", "scores"),
+        ("boats", "scores"),
     }
+    assert {(one.rung, one.model_answered) for one in questions} == {("json_schema", MODEL)}
     assert said.json["summary"]["spent"]["output_tokens"] == sum(one.output_tokens for one in project.attempts())
     assert project.run("log", "verify").code == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from io import FileIO
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_a_line_that_is_put_while_others_are_read_does_not_disturb_them(spool):
 
 
 def test_no_room_for_temporary_files_is_one_clear_error(monkeypatch):
-    monkeypatch.setattr(module, "TemporaryFile", lambda: open("/dev/full", "r+b", buffering=0))
+    monkeypatch.setattr(module, "TemporaryFile", lambda: FileIO("/dev/full", "r+"))
     spool = Spool()
     with pytest.raises(RunError, match="the results cannot be kept for the report: No space left on device; make room"):
         spool.put(spool.place(), b"a result")

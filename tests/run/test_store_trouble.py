@@ -29,6 +29,7 @@ from rightcall.store.store import Store
 Store.open.__func__.__kwdefaults__["timeout"] = 0.5
 """
 WITHOUT_RIGHTS = """
+import os
 from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
 # What is imported stays; the interpreter may lie where only root may read.
@@ -203,7 +204,10 @@ def test_a_database_server_that_is_not_there_is_one_line_without_the_password(pr
 def test_a_run_that_is_not_on_record_cannot_go_on_and_makes_no_store(project, served, there):
     if there:
         Store.open(project.url).close()
-    refused(project.finish("--resume", "20260101-1"), "there is no", "[STORE_")
+    ended = project.finish("--resume", "20260101-1")
+    said = "there is no run `20260101-1`; no run is recorded yet" if there else "there is no store here"
+    assert ended.code == (2 if there else 5)
+    assert said in ended.err.splitlines()[0]
     assert is_a_store(project.url) == there
     assert served.stats()["requests"] == 0
 

@@ -38,6 +38,7 @@ from rightcall import (
     load_cases,
     load_policy,
     load_steps,
+    load_tools,
     load_traces,
     read_reply,
     rubric,
@@ -56,6 +57,7 @@ assert_type(load_traces("traces.jsonl"), list[Trace])
 assert_type(load_traces("traces.jsonl", dialect="native"), list[Trace])
 assert_type(load_cases("cases.toml"), list[Case])
 assert_type(load_steps("steps.jsonl"), list[Step])
+assert_type(load_tools("tools.json"), tuple[Tool, ...])
 load_traces(3)  # type: ignore[arg-type]
 load_traces("traces.jsonl", dialekt="native")  # type: ignore[call-arg]
 

@@ -12,19 +12,17 @@ can say whether a tool exists: the names decide, and the result carries the note
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rightcall.case.policy import Policy
-from rightcall.errors import ConfigError, Place, RightcallError
+from rightcall.errors import Place
 from rightcall.grade.opinion import Conflict, Opinion
 from rightcall.grade.safety import Matrix
 from rightcall.grade.verdict import Status, Verdict
-from rightcall.trace import jsontext
-from rightcall.trace.catalog import Catalog, parse_tools
+from rightcall.trace.catalog import Catalog, written_catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -167,34 +165,12 @@ class _Known:
 
 
 def catalog_of(step: Step, place: Place | None = None) -> Catalog | None:
-    """The step's own catalog, compiled once for equal bytes; `None` where it has none.
-
-    An empty list is a catalog: the agent could see no tool.
+    """The step's own catalog; `None` where it has none. An empty list is one: the agent could see no tool.
 
     Raises:
         ConfigError: it cannot be used, with the place that was given.
     """
-    data = b"null" if step.tools_json is UNSET else bytes(step.tools_json)
-    if data in (b"null", b""):
-        return None
-    try:
-        return _compile(data)
-    except RightcallError:
-        return _build(data, place or Place())  # the same fault, with its place
-
-
-@lru_cache(maxsize=256)
-def _compile(data: bytes) -> Catalog:
-    return _build(data, Place())
-
-
-def _build(data: bytes, place: Place) -> Catalog:
-    value = jsontext.decode(data, place)
-    if isinstance(value, str):
-        raise ConfigError(
-            f"the catalog file `{value}` was not loaded", place=place, hint="read the step with iter_steps"
-        )
-    return Catalog(parse_tools(value, Place(place.file, place.line, None, f"{place.path or '$'}.tools")), place)
+    return written_catalog(step.tools_json, place)
 
 
 def select_step(

@@ -17,12 +17,20 @@ if TYPE_CHECKING:
 _LONGEST = 30
 """Columns for the name of a unit; a longer one is cut."""
 
-STYLES = {"FAIL": "red", "CRITICAL": "bold red", "HIGH": "red", "UNEVALUABLE": "yellow"}
+STYLES = {"CRITICAL": "bold red", "FAIL": "red", "HIGH": "red", "UNEVALUABLE": "yellow"}
+"""Answers that stand out, the gravest first."""
 
 
 def stands_out(result: Mapping[str, Any]) -> bool:
     """Whether a result is worth a line: it failed, has no verdict, or found a serious misuse."""
     return said(result) in STYLES
+
+
+def urgency(result: Mapping[str, Any]) -> int:
+    """Where a result stands in a list: 0 for the gravest."""
+    order = [*STYLES]
+    word = said(result)
+    return order.index(word) if word in order else len(order)
 
 
 def said(result: Mapping[str, Any]) -> str:

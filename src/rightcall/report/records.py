@@ -123,7 +123,7 @@ def print_attempts(
     rows = [_cells(seq, one, is_wide=is_wide) for seq, _digest, one in attempts]
     header = ["entry", "time", *(["grader"] if is_wide else []), "unit", "judge"]
     header += [*(["s", "tokens"] if is_wide else []), "status and reading"]
-    longest = {"unit": 40 if is_wide else 24, "judge": 20 if is_wide else 16}
+    longest = {"unit": 28, "judge": 14} if is_wide else {"unit": 20, "judge": 12}
     widths = [
         min(max(len(name), *(len(row[at]) for row in rows)), longest.get(name, 80)) for at, name in enumerate(header)
     ]
@@ -131,13 +131,13 @@ def print_attempts(
     for row, (_, _, one) in zip(rows, attempts, strict=True):
         _line(console, _laid_out(row, widths), "" if one.status == "ok" else "yellow")
         if one.status != "ok":
-            _below(console, read_as(one))
+            _below(console, ": ".join(part for part in (", ".join(_marks(one)), read_as(one)) if part))
 
 
 def _cells(seq: int, one: AttemptRecord, *, is_wide: bool) -> list[str]:
     cells = [str(seq), one.started_at[11:19], *([one.grader] if is_wide else []), visible(one.unit), visible(one.judge)]
     cells += [f"{one.latency:.1f}", _tokens(one)] if is_wide else []
-    return [*cells, _status(one) + (f" · {read_as(one)}" if one.status == "ok" else "")]
+    return [*cells, f"{_status(one)} · {read_as(one)}" if one.status == "ok" else one.status]
 
 
 def _laid_out(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -145,11 +145,16 @@ def _laid_out(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _status(one: AttemptRecord) -> str:
-    """What became of an exchange, which asking it was, and whether it was a question at all."""
+    """What became of an exchange, and what is special about it."""
+    marks = _marks(one)
+    return one.status + (f" ({', '.join(marks)})" if marks else "")
+
+
+def _marks(one: AttemptRecord) -> list[str]:
+    """Which asking it was, and whether it was a question at all."""
     marks = ["second asking"] if one.attempt else []
     marks += [f"try {one.transport + 1}"] if one.transport else []
-    marks += [one.purpose] if one.purpose != "question" else []
-    return one.status + (f" ({', '.join(marks)})" if marks else "")
+    return marks + ([one.purpose] if one.purpose != "question" else [])
 
 
 def _tokens(one: AttemptRecord) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 from rightcall.report.figures import print_figures
 from rightcall.report.judged import THINGS, asked, audited, judge_summary, warnings
 from rightcall.report.judged_terminal import warning_style
-from rightcall.report.one import STYLES, print_results, stands_out
+from rightcall.report.one import STYLES, print_results, urgency
 from rightcall.report.plain import visible
 from rightcall.report.summary import counted
 from rightcall.report.unit import print_unit
@@ -124,7 +124,7 @@ def _print_run(console: Console, found: Found, limit: float, *, failed: bool) ->
 def _print_results(console: Console, found: Found, *, failed: bool) -> None:
     """Results by unit, those that stand out first."""
     pairs = [(verdict.unit, result) for verdict, result in found.results]
-    pairs.sort(key=lambda pair: not stands_out(pair[1]))
+    pairs.sort(key=lambda pair: urgency(pair[1]))
     print_results(console, pairs[:MOST])
     if not pairs:
         console.print(Text("every result on record passed" if failed else "no result is on record"))

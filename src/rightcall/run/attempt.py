@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from rightcall.errors import ProviderError
+from rightcall.errors import ProviderError, RunError
 from rightcall.judge.contract import Malformed, Problem, Suspicion
 from rightcall.judge.injection import is_echo
 from rightcall.judge.reminder import reminder
@@ -31,7 +31,7 @@ from rightcall.run.subject import cache_key
 from rightcall.trace.digest import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rightcall.llm.client import Exchange
     from rightcall.run.questions import Readable
@@ -44,6 +44,10 @@ _REASONS = {"TOO_LONG": "too_long", "JUDGE_NOT_RECORDED": "not_recorded"}
 
 WRONG_MODEL_TRIES = 3
 """How often an answer of another model is asked for again before the judge counts as unreachable."""
+
+
+class Unasked(RunError):
+    """A question that was not asked, since the run stopped before it was its turn."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,9 @@ class Outcome:
 
 
 async def attempt(
-    subject: Subject, judge: Judge, replicate: int, record: Recorder, past: Sequence[AttemptRecord] = ()
-) -> Outcome:
+    subject: Subject, judge: Judge, replicate: int, record: Recorder, past: Sequence[AttemptRecord] = (),
+    may_begin: Callable[[], bool] = lambda: True,
+) -> Outcome:  # fmt: skip
     """Ask one judge one question, with at most one content retry.
 
     Args:
@@ -86,11 +91,13 @@ async def attempt(
         replicate: which of several identical questions.
         record: writes every exchange before it is used.
         past: attempts of this very question that are on record and may be gone on from.
+        may_begin: whether a question may still be asked for the first time, once there is a place for it.
 
     Raises:
         StoreError: the record cannot be written; nothing is used that is not on record.
+        Unasked: it might not begin any more.
     """
-    asking = _Asking(subject, judge, replicate, record)
+    asking = _Asking(subject, judge, replicate, record, may_begin)
     outcome = asking.resumed(past)
     if outcome is not None:
         return outcome
@@ -104,8 +111,12 @@ async def attempt(
 class _Asking:
     """One question on its way through at most two attempts."""
 
-    def __init__(self, subject: Subject, judge: Judge, replicate: int, record: Recorder) -> None:
+    def __init__(
+        self, subject: Subject, judge: Judge, replicate: int, record: Recorder, may_begin: Callable[[], bool]
+    ) -> None:
         self.subject, self.judge, self.replicate, self.record = subject, judge, replicate, record
+        self.may_begin = may_begin
+        self.has_place = False
         self.key = cache_key(subject, judge, replicate)
         self.number = 0
         self.malformed: Malformed | None = None
@@ -175,13 +186,33 @@ class _Asking:
             # A refused credential closes the door; whoever waits here has not knocked.
             await self.judge.admitted.wait()
         try:
+            await self._enter()
             self.judge.door.check_open()
             self.reserved = await self.record.reserve(request, self.judge)
             return await self.judge.door.ask(request, lambda exchange: self._note(exchange, request))
         finally:
+            self._leave()
             self._release()
             if is_first:
                 self.judge.admitted.set()
+
+    async def _enter(self) -> None:
+        """Wait for a place among the questions that are under way.
+
+        Raises:
+            Unasked: the run stopped before this question was begun.
+        """
+        if self.judge.places is not None:
+            await self.judge.places.acquire()
+            self.has_place = True
+        if self.calls == 0 and not self.may_begin():
+            raise Unasked("the run stopped before")
+
+    def _leave(self) -> None:
+        """Give the place back: nothing is under way."""
+        if self.judge.places is not None and self.has_place:
+            self.judge.places.release()
+        self.has_place = False
 
     def _release(self) -> None:
         """Give the reservation back: the call has ended."""
@@ -210,6 +241,7 @@ class _Asking:
     async def _note(self, exchange: Exchange, request: Request) -> None:
         """Record an exchange; a reply is read first, so that the record says what it was."""
         self.calls += 1
+        self._leave()  # while it is written down, another question may be under way
         status, values = exchange.code or "ok", None
         problems: tuple[Problem, ...] = ()
         answer = exchange.answer
@@ -236,6 +268,7 @@ class _Asking:
             self.judge.admitted.set()
         self._release()
         if answer is None or exchange.purpose == "probe":  # another exchange may follow
+            await self._enter()
             self.reserved = await self.record.reserve(request, self.judge)
 
     def _is_answer(self, answer: Answer) -> bool:

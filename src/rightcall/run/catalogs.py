@@ -5,11 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET, Raw, UnsetType
-
-from rightcall.errors import ConfigError, Place, RightcallError
-from rightcall.trace import jsontext
-from rightcall.trace.catalog import Catalog, parse_tools
+from rightcall.errors import Place
+from rightcall.trace.catalog import Catalog, written_catalog
 from rightcall.trace.digest import digest
 from rightcall.trace.model import to_builtins
 
@@ -36,15 +33,15 @@ class Catalogs:
 
     def check(self, case: Case, place: Place) -> None:
         """Compile a case's own catalog, so that a bad one is found before anything is graded."""
-        _compiled(case.tools_json, Place(place.file, place.line))
+        written_catalog(case.tools_json, Place(place.file, place.line))
 
     def of(self, trace: Trace, case: Case, place: Place | None = None) -> tuple[Catalog | None, str | None]:
         """The catalog that counts, and how it differs from the next one if two are given."""
         found = [
             (name, catalog)
             for name, catalog in (
-                ("trace", _compiled(trace.tools_json, place)),
-                ("case", _compiled(case.tools_json, place)),
+                ("trace", written_catalog(trace.tools_json, place)),
+                ("case", written_catalog(case.tools_json, place)),
                 ("suite", self._suite),
             )
             if catalog is not None
@@ -57,33 +54,6 @@ class Catalogs:
             return chosen, None
         name, other = conflicts[0]
         return chosen, f"the {found[0][0]}'s catalog counts and differs from the {name}'s: {_difference(chosen, other)}"
-
-
-def _compiled(tools: Raw | UnsetType, place: Place | None) -> Catalog | None:
-    if tools is UNSET:
-        return None
-    data = bytes(tools)
-    if data in (b"null", b""):
-        return None
-    try:
-        return _compile(data)
-    except RightcallError:
-        return _build(data, place or Place())  # the same fault, with its place
-
-
-@lru_cache(maxsize=256)
-def _compile(data: bytes) -> Catalog:
-    """A catalog by its bytes alone: the same tools stand in every trace of an agent."""
-    return _build(data, Place())
-
-
-def _build(data: bytes, place: Place) -> Catalog:
-    value = jsontext.decode(data, place)
-    if isinstance(value, str):
-        raise ConfigError(
-            f"the catalog file `{value}` was not loaded", place=place, hint="load the case with load_cases"
-        )
-    return Catalog(parse_tools(value, Place(place.file, place.line, None, "$.tools")), place)
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ import inspect
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypedDict, TypeGuard, Unpack
+from typing import Self, TypedDict, TypeGuard, Unpack
 
 import msgspec
 
@@ -15,11 +15,7 @@ from rightcall.errors import ConfigError, Place, Unavailable
 from rightcall.llm.choose import judges_for
 from rightcall.llm.client import Answer, Client, Request
 from rightcall.llm.spec import JudgeSpec, Price, Rung
-from rightcall.run.judges import Panel, panel_of
 from rightcall.settings.load import check_table, load_settings
-
-if TYPE_CHECKING:
-    from rightcall.settings.load import Loaded
 
 Said = str | Answer
 """What a judge says: a text, or a text with what is known about it."""
@@ -142,35 +138,6 @@ class FunctionClient:
     async def _call(self, request: Request) -> Said:
         said = self._function(request) if self._is_async else await asyncio.to_thread(self._function, request)
         return await said if isinstance(said, Awaitable) else said
-
-
-def panel(judges: Judges | None, loaded: Loaded, default: str) -> Panel:
-    """Settle who is asked.
-
-    Args:
-        judges: what the program said.
-        loaded: the settings, which may know judges by name.
-        default: whom to ask if it said nothing.
-
-    Raises:
-        ConfigError: an unknown judge, or one that is named twice.
-    """
-    if judges is None or isinstance(judges, str):
-        return panel_of(loaded, default if judges is None else judges)
-    found = Panel()
-    for one in [judges] if isinstance(judges, Judge) else judges:
-        new = panel_of(loaded, one) if isinstance(one, str) else _alone(one)
-        twice = sorted(new.specs.keys() & found.specs.keys())
-        if twice:
-            raise ConfigError(
-                f"two judges are called `{twice[0]}`", hint="give one another `name`, or use `replicates`"
-            )
-        found = Panel({**found.specs, **new.specs}, new.skipped, {**found.clients, **new.clients})
-    return found
-
-
-def _alone(judge: Judge) -> Panel:
-    return Panel({judge.name: judge.spec}, clients={} if judge.client is None else {judge.name: judge.client})
 
 
 def _described(who: str | JudgeSpec | Client | Function) -> tuple[str, JudgeSpec]:

@@ -21,7 +21,7 @@ from rightcall.errors import CaseError, ConfigError, Place, ProviderError
 from rightcall.grade.safety import Matrix
 from rightcall.run.cases import CaseIndex, Entry
 from rightcall.run.catalogs import Catalogs
-from rightcall.run.described import panel
+from rightcall.run.described import Judge
 from rightcall.run.hiding import without_secrets
 from rightcall.run.joining import Joining
 from rightcall.run.judged_setup import (
@@ -34,7 +34,7 @@ from rightcall.run.judged_setup import (
     quorum_of,
     suite_tools,
 )
-from rightcall.run.judges import relatives
+from rightcall.run.judges import Panel, panel_of, relatives
 from rightcall.run.plan import Plan
 from rightcall.run.rubric import RubricWork
 from rightcall.run.selection import SelectionWork
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from rightcall.case.step import Step
     from rightcall.run.described import Judges
     from rightcall.run.judged import Judged
-    from rightcall.run.judges import Panel
     from rightcall.run.questions import Prompter
     from rightcall.run.secrets import Cleaner
     from rightcall.trace.model import Tool, Trace
@@ -119,7 +118,7 @@ async def judge_steps(steps: Sequence[Step], wish: Wish) -> Judged:
     with _desk(wish, "selection") as desk:
         loaded, cleaner, settings = desk.loaded, desk.cleaner, desk.loaded.settings
         prompter = desk.prompter(settings.selection.prompt, "selection")
-        facts = inputs_facts([_given(step.digest for step in steps)], loaded, settings.policy, desk.flags)
+        facts = inputs_facts([_given("steps", (step.digest for step in steps))], loaded, settings.policy, desk.flags)
         work = SelectionWork(
             steps=lambda: ((step, Place(path=f"step `{step.id}`")) for step in steps), tools=desk.catalog(),
             matrix=Matrix(settings.policy, settings.aliases), cleaner=cleaner, aliases=settings.aliases,
@@ -155,7 +154,7 @@ async def judge_traces(traces: Sequence[Trace], cases: Iterable[Case], wish: Wis
             exclude_tools=settings.exclude_tools, redactor=cleaner.redactor,
         )  # fmt: skip
         joining = Joining(plan, traces)
-        inputs = [_given(trace.digest for trace in traces), identity]
+        inputs = [_given("traces", (trace.digest for trace in traces)), identity]
         work = RubricWork(
             traces=joining.joined, plain=desk.prompter(settings.rubric.prompt, "rubric"),
             golden=desk.prompter(settings.rubric.prompt_golden, "rubric"), cleaner=cleaner,
@@ -196,7 +195,7 @@ class _Desk:
         """The facts of a run with the program's own tools in place of a file."""
         if self.wish.tools is None:
             return facts
-        return {**facts, "tools": _given(digest(to_builtins(tool)) for tool in self.wish.tools)}
+        return {**facts, "tools": _given("tools", (digest(to_builtins(tool)) for tool in self.wish.tools))}
 
     async def run(self, setup: Setup) -> Judged:
         """Judge; a record that is dropped is not named."""
@@ -235,6 +234,35 @@ def _desk(wish: Wish, grader: str) -> Iterator[_Desk]:
         yield _Desk(wish, loaded, judges, cleaner, _flags(how, judges, is_kept=is_kept), is_kept)
 
 
+def panel(judges: Judges | None, loaded: Loaded, default: str) -> Panel:
+    """Settle who is asked.
+
+    Args:
+        judges: what the program said.
+        loaded: the settings, which may know judges by name.
+        default: whom to ask if it said nothing.
+
+    Raises:
+        ConfigError: an unknown judge, or one that is named twice.
+    """
+    if judges is None or isinstance(judges, str):
+        return panel_of(loaded, default if judges is None else judges)
+    found = Panel()
+    for one in [judges] if isinstance(judges, Judge) else judges:
+        new = panel_of(loaded, one) if isinstance(one, str) else _alone(one)
+        twice = sorted(new.specs.keys() & found.specs.keys())
+        if twice:
+            raise ConfigError(
+                f"two judges are called `{twice[0]}`", hint="give one another `name`, or use `replicates`"
+            )
+        found = Panel({**found.specs, **new.specs}, new.skipped, {**found.clients, **new.clients})
+    return found
+
+
+def _alone(judge: Judge) -> Panel:
+    return Panel({judge.name: judge.spec}, clients={} if judge.client is None else {judge.name: judge.client})
+
+
 def _kept_in(loaded: Loaded, store: str) -> Loaded:
     """The settings with another store."""
     return replace(loaded, settings=changed(loaded.settings, store=store), origins={**loaded.origins, "store": "flag"})
@@ -252,10 +280,10 @@ def _flags(how: How, judges: Panel, *, is_kept: bool) -> Flags:
     )  # fmt: skip
 
 
-def _given(digests: Iterable[str]) -> dict[str, str]:
-    """How many values there are, and a digest of them all: what tells two runs apart."""
+def _given(what: str, digests: Iterable[str]) -> dict[str, str]:
+    """Some values as a run's facts name a file: how many there are, and a digest of them all."""
     listed = list(digests)
-    return {"given": str(len(listed)), "sha256": sha256("\n".join(listed).encode()).hexdigest()}
+    return {"file": f"{len(listed)} {what}", "sha256": sha256("\n".join(listed).encode()).hexdigest()}
 
 
 def _index(cases: Iterable[Case], aliases: Mapping[str, str], catalogs: Catalogs) -> tuple[CaseIndex, dict[str, str]]:
@@ -274,4 +302,4 @@ def _index(cases: Iterable[Case], aliases: Mapping[str, str], catalogs: Catalogs
         catalogs.check(case, place)
         index.entries[case.id] = Entry(0, None, f"case `{case.id}`", None, case)
         digests.append(case.digest)
-    return index, _given(digests)
+    return index, _given("cases", digests)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from rightcall.judge.contract import Malformed
-from rightcall.run.attempt import Outcome, attempt, digest_of, echoes
+from rightcall.run.attempt import Outcome, Unasked, attempt, digest_of, echoes
 from rightcall.run.record import BudgetSpent
 from rightcall.run.subject import cache_key
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 UNREACHABLE_IN_A_ROW = 20
 """After so many questions in a row without any answer, the endpoint is taken to be down and the run stops."""
+
+MANY = 4
+"""From so many questions at a time on, there are more hands than places."""
 
 NO_ANSWER = ("JUDGE_UNREACHABLE", "JUDGE_TIMEOUT", "JUDGE_RATE_LIMITED")
 StopCause = Literal["interrupted", "budget", "auth", "unreachable"]
@@ -75,6 +78,7 @@ class Judging:
     answered: Counter[str] = field(default_factory=Counter)
     failed: dict[str, Counter[str]] = field(default_factory=dict)
     _silent: Counter[str] = field(default_factory=Counter)
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def interrupt(self) -> None:
         """Ask nothing new; what is in flight is brought to its end."""
@@ -98,7 +102,11 @@ class Judging:
         """
         waiting = iter(items)
         places = self.terms.jobs or sum(judge.spec.max_concurrency for judge in self.judges) or 1
-        workers = [asyncio.create_task(self._work(waiting, conclude)) for _ in range(places)]
+        for judge in self.judges:
+            judge.places = asyncio.Semaphore(self.terms.jobs or judge.spec.max_concurrency)
+        # Who writes an answer down or prepares the next question keeps nobody from asking.
+        more = places // 2 if places >= MANY else 0
+        workers = [asyncio.create_task(self._work(waiting, conclude)) for _ in range(places + more)]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -109,7 +117,9 @@ class Judging:
 
     async def _work(self, waiting: Iterator[Item], conclude: Callable[[Item, list[Outcome]], Awaitable[None]]) -> None:
         while self.stop is None:
-            item = next(waiting, None)
+            async with self._taking:
+                item = next(waiting, None)
+                await asyncio.sleep(0)  # between two questions that are prepared, answers are taken in
             if item is None:
                 return
             outcomes = [] if item.subject is None or not self.judges else await self._judge(item.subject)
@@ -124,6 +134,8 @@ class Judging:
                 outcomes = [await self._ask(subject, *questions[0])]
             else:
                 outcomes = await _all([self._ask(subject, judge, number) for judge, number in questions])
+        except Unasked:
+            return None
         except BudgetSpent as error:
             self.stop = self.stop or Stop("budget", f"{error.message}; {error.hint}")
             return None
@@ -141,7 +153,7 @@ class Judging:
             cached = self._cached(subject, judge, replicate)
             if cached is not None:
                 return cached
-        return await attempt(subject, judge, replicate, self.record, past)
+        return await attempt(subject, judge, replicate, self.record, past, lambda: self.stop is None)
 
     def _cached(self, subject: Subject, judge: Judge, replicate: int) -> Outcome | None:
         """The answer of an earlier run to this very question, if it still reads as a verdict."""

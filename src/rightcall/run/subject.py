@@ -53,6 +53,7 @@ class Judge:
         seen_as: the name under which a server in one's own network answered the probe. It counts as the model's own
             until the server shows that it knows the model by the name asked for.
         others: other models that answered in its place, with how often.
+        places: how many questions may be under way; `None` = as many as there are.
         admitted: set once an exchange has shown that the credential is not refused; until then one call is under way.
     """
 
@@ -62,6 +63,7 @@ class Judge:
     offline: bool = False
     seen_as: str | None = None
     others: dict[str, int] = field(default_factory=dict)
+    places: asyncio.Semaphore | None = field(default=None, repr=False)
     admitted: asyncio.Event | None = field(default=None, repr=False)
 
     def parameters(self) -> dict[str, Any]:

@@ -109,11 +109,24 @@ def pack(records: Iterable[Record]) -> list[PackedRecord]:
         StoreError: `STORE_INVALID`: a record holds what is no JSON value (NaN, half of a surrogate pair), or what its
             own type does not allow.
     """
-    compressor = zstandard.ZstdCompressor(level=_LEVEL)
-    return [_packed(record, compressor) for record in records]
+    return squeeze(map(checked, records))
 
 
-def _packed(record: Record, compressor: zstandard.ZstdCompressor) -> PackedRecord:
+class Checked(Struct, frozen=True):
+    """A record that can be stored, not compressed yet: its kind, identity, canonical JSON, and columns."""
+
+    kind: str
+    digest: str
+    plain: bytes
+    columns: dict[str, Column]
+
+
+def checked(record: Record) -> Checked:
+    """A record as canonical JSON, read back once.
+
+    Raises:
+        StoreError: as `pack`.
+    """
     kind = _KINDS[type(record)]
     try:
         plain = canonical(msgspec.to_builtins(record))
@@ -123,8 +136,17 @@ def _packed(record: Record, compressor: zstandard.ZstdCompressor) -> PackedRecor
         raise StoreError(
             f"{_called(kind)} cannot be recorded: {error}", code="STORE_INVALID", hint="correct what made it"
         ) from None
-    codec, data = _squeeze(plain, compressor)
-    return PackedRecord(kind, hashlib.sha256(plain).hexdigest(), codec, data, columns)
+    return Checked(kind, hashlib.sha256(plain).hexdigest(), plain, columns)
+
+
+def squeeze(records: Iterable[Checked]) -> list[PackedRecord]:
+    """The records as they are stored, compressed all together."""
+    records = list(records)
+    packed = _squeezed([record.plain for record in records])
+    return [
+        PackedRecord(record.kind, record.digest, codec, data, record.columns)
+        for record, (codec, data) in zip(records, packed, strict=True)
+    ]
 
 
 def digest_of(record: Record) -> str:
@@ -201,18 +223,26 @@ def hashed(bodies: Iterable[bytes | str]) -> dict[str, bytes]:
 
 def pack_bodies(bodies: dict[str, bytes]) -> list[PackedBody]:
     """Bodies as they are stored: compressed where that is smaller."""
+    packed = _squeezed(list(bodies.values()))
+    return [
+        PackedBody(sha256, codec, len(data), stored)
+        for (sha256, data), (codec, stored) in zip(bodies.items(), packed, strict=True)
+    ]
+
+
+def _squeezed(plain: list[bytes]) -> list[tuple[Codec, bytes]]:
+    """Each text compressed, where that is smaller.
+
+    All in one call: each call gives way to other threads, and waits until one of them gives way again.
+    """
     compressor = zstandard.ZstdCompressor(level=_LEVEL)
-    return [PackedBody(sha256, *_sized(data, compressor)) for sha256, data in bodies.items()]
-
-
-def _sized(data: bytes, compressor: zstandard.ZstdCompressor) -> tuple[Codec, int, bytes]:
-    codec, packed = _squeeze(data, compressor)
-    return codec, len(data), packed
-
-
-def _squeeze(plain: bytes, compressor: zstandard.ZstdCompressor) -> tuple[Codec, bytes]:
-    squeezed = compressor.compress(plain)
-    return ("zstd", squeezed) if len(squeezed) < len(plain) else ("plain", plain)
+    full = [data for data in plain if data]
+    found = iter(compressor.multi_compress_to_buffer(full) if len(full) > 1 else map(compressor.compress, full))
+    packed = (bytes(next(found)) if data else data for data in plain)
+    return [
+        ("zstd", small) if len(small) < len(data) else ("plain", data)
+        for data, small in zip(plain, packed, strict=True)
+    ]
 
 
 def plain_bytes(codec: str, data: bytes, size: int | None = None) -> bytes:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rightcall.errors import RunError, StoreError
-from rightcall.store.packing import PackedRecord, hashed, pack
+from rightcall.store.packing import Checked, checked, hashed, squeeze
 from rightcall.store.records import Record
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class _Item:
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[list[str]] = self.loop.create_future()
         self.is_settled = False
-        self.packed: list[PackedRecord] = []
+        self.checked: list[Checked] = []
         self.hashed: dict[str, bytes] = {}
 
     def settle(self, outcome: list[str] | BaseException) -> None:
@@ -142,7 +142,7 @@ class Writer:
 
     def _write(self, group: Sequence[_Item]) -> None:
         """Write a group in one transaction; if its content is refused, each item in one of its own."""
-        ready = [item for item in group if _is_packed(item)]
+        ready = [item for item in group if _is_checked(item)]
         try:
             self._commit(ready)
         except StoreError as error:
@@ -161,9 +161,9 @@ class Writer:
 
     def _commit(self, items: Sequence[_Item]) -> None:
         bodies = {sha256: data for item in items for sha256, data in item.hashed.items()}
-        self._store.write_packed([record for item in items for record in item.packed], bodies)
+        self._store.write_packed(squeeze(record for item in items for record in item.checked), bodies)
         for item in items:
-            item.settle([record.digest for record in item.packed])
+            item.settle([record.digest for record in item.checked])
 
     def _drained(self, done: Future[None]) -> None:
         """Whatever ended the thread's work early goes to everyone who waits."""
@@ -180,9 +180,9 @@ class Writer:
             item.settle(_again(failure))
 
 
-def _is_packed(item: _Item) -> bool:
+def _is_checked(item: _Item) -> bool:
     try:
-        item.packed, item.hashed = pack(item.records), hashed(item.bodies)
+        item.checked, item.hashed = list(map(checked, item.records)), hashed(item.bodies)
     except StoreError as error:
         item.settle(error)
         return False

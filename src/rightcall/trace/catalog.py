@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from rightcall.errors import ConfigError, Place
+from msgspec import UNSET, Raw, UnsetType
+
+from rightcall.errors import ConfigError, Place, RightcallError
+from rightcall.trace import jsontext
 from rightcall.trace.model import Tool
 from rightcall.trace.normalise import normalise_schema
 from rightcall.trace.schemas import Validator, compile_schema
@@ -146,6 +150,40 @@ class Catalog:
         """The keys that the tool's schema requires."""
         required = self.schema(name).get("required")
         return tuple(key for key in required if isinstance(key, str)) if isinstance(required, list) else ()
+
+
+def written_catalog(tools: Raw | UnsetType, place: Place | None = None) -> Catalog | None:
+    """The catalog that a trace, a case or a step has of its own; equal bytes are compiled once. `None`: it has none.
+
+    An empty list is a catalog: the agent could see no tool.
+
+    Raises:
+        ConfigError: it cannot be used, with the place that was given.
+    """
+    data = b"null" if tools is UNSET else bytes(tools)
+    if data in (b"null", b""):
+        return None
+    try:
+        return _compiled(data)
+    except RightcallError:
+        return _built(data, place or Place())  # the same fault, with its place
+
+
+@lru_cache(maxsize=256)
+def _compiled(data: bytes) -> Catalog:
+    """A catalog by its bytes alone: the same tools stand in every trace of an agent."""
+    return _built(data, Place())
+
+
+def _built(data: bytes, place: Place) -> Catalog:
+    value = jsontext.decode(data, place)
+    if isinstance(value, str):
+        raise ConfigError(
+            f"the catalog file `{value}` was not loaded",
+            place=place,
+            hint="load it with load_cases or load_steps",
+        )
+    return Catalog(parse_tools(value, Place(place.file, place.line, None, f"{place.path or '$'}.tools")), place)
 
 
 def _validator(tool: Tool, place: Place) -> Validator | None:

@@ -29,7 +29,10 @@ def canonical(value: JsonValue) -> bytes:
     Raises:
         ValueError: NaN, an infinity, or something that is not a JSON value.
     """
-    return _text(value).encode()
+    try:
+        return _text(value).encode()
+    except UnicodeEncodeError as error:
+        raise rfc8785.CanonicalizationError("input contains non-UTF-8 codepoints") from error
 
 
 def _text(value: JsonValue) -> str:

@@ -72,8 +72,8 @@ _SCHEMA_WORDS = {
 }
 _SHORT, _SMALL = 12, 10**12
 _ROUNDS = 4
-_REMEMBERED, _MOST_REMEMBERED = 48, 4096
-"""Keys, roles, names: texts up to so long, at most so many, are looked at once."""
+_REMEMBERED, _MOST_REMEMBERED = 1_000, 4_096
+"""How long texts are of which it is remembered that they hold no secret, and how many: most come several times."""
 
 _Todo = list[tuple[JsonValue, JsonValue, str | None]]
 
@@ -160,7 +160,9 @@ class Redactor:
             return text
         before, after = b"", bytes_of(text)
         if self._is_harmless(after):
-            if len(text) <= _REMEMBERED and len(self._harmless) < _MOST_REMEMBERED:
+            if len(text) <= _REMEMBERED:
+                if len(self._harmless) >= _MOST_REMEMBERED:
+                    self._harmless.clear()
                 self._harmless.add(text)
             return text
         # A replacement can uncover what stood too close to it. The limit keeps odd patterns in linear time.
