@@ -46,7 +46,7 @@ WRONG_MODEL_TRIES = 3
 """How often an answer of another model is asked for again before the judge counts as unreachable."""
 
 
-class Unasked(RunError):
+class NotBegun(RunError):
     """A question that was not asked, since the run stopped before it was its turn."""
 
 
@@ -95,7 +95,7 @@ async def attempt(
 
     Raises:
         StoreError: the record cannot be written; nothing is used that is not on record.
-        Unasked: it might not begin any more.
+        NotBegun: it might not begin any more.
     """
     asking = _Asking(subject, judge, replicate, record, may_begin)
     outcome = asking.resumed(past)
@@ -200,13 +200,13 @@ class _Asking:
         """Wait for a place among the questions that are under way.
 
         Raises:
-            Unasked: the run stopped before this question was begun.
+            NotBegun: the run stopped before this question was begun.
         """
         if self.judge.places is not None:
             await self.judge.places.acquire()
             self.has_place = True
         if self.calls == 0 and not self.may_begin():
-            raise Unasked("the run stopped before")
+            raise NotBegun("the run stopped before")
 
     def _leave(self) -> None:
         """Give the place back: nothing is under way."""

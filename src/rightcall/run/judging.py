@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from rightcall.judge.contract import Malformed
-from rightcall.run.attempt import Outcome, Unasked, attempt, digest_of, echoes
+from rightcall.run.attempt import Outcome, NotBegun, attempt, digest_of, echoes
 from rightcall.run.record import BudgetSpent
 from rightcall.run.subject import cache_key
 
@@ -134,7 +134,7 @@ class Judging:
                 outcomes = [await self._ask(subject, *questions[0])]
             else:
                 outcomes = await _all([self._ask(subject, judge, number) for judge, number in questions])
-        except Unasked:
+        except NotBegun:
             return None
         except BudgetSpent as error:
             self.stop = self.stop or Stop("budget", f"{error.message}; {error.hint}")
