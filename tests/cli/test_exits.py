@@ -105,7 +105,7 @@ def test_a_broken_pipe_is_0(stopped):
 
 
 def test_an_interrupt_is_130(stopped):
-    assert stopped(KeyboardInterrupt()) == (130, ["rightcall: interrupted; nothing was written", "exit 130"])
+    assert stopped(KeyboardInterrupt()) == (130, ["rightcall: interrupted; no report was written", "exit 130"])
 
 
 @pytest.mark.parametrize(

@@ -423,7 +423,7 @@ def test_an_interrupt_leaves_no_file_and_130(write, tmp_path, jobs):
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert (out, err) == ("", "rightcall: interrupted; nothing was written\nexit 130\n")
+    assert (out, err) == ("", "rightcall: interrupted; no report was written\nexit 130\n")
     assert sorted(tmp_path.iterdir()) == before
 
 

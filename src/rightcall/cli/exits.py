@@ -41,7 +41,7 @@ def guarded(app: App, tokens: list[str] | None = None) -> int:
     except RightcallError as error:
         return _say_error(error)
     except KeyboardInterrupt:
-        return _say("interrupted; nothing was written", 130)
+        return _say("interrupted; no report was written", 130)
     except BrokenPipeError:
         _close_stdout()
         return 0

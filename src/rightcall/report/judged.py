@@ -34,6 +34,7 @@ def run_facts(judged: Judged) -> dict[str, Any]:
         "rightcall": version("rightcall"),
         "started_at": judged.run.started_at if judged.run else None,
         "store": judged.store_name,
+        "log_head": judged.log_head,
         "notes": notes(judged),
         **judged.facts,
         "stopped": None if judged.stop is None else msgspec.to_builtins(judged.stop),

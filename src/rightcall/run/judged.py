@@ -70,7 +70,15 @@ class Asking:
 
 @dataclass
 class Judged:
-    """A finished run: its figures, and every result in a spool. Use it as a context manager."""
+    """A finished run: its figures, and every result in a spool. Use it as a context manager.
+
+    Attributes:
+        run: the run on record; `None` where nothing is kept.
+        facts: what was judged, how, by whom.
+        stop: why it ended before its end.
+        spent: calls, tokens, money. others: judge -> other models that answered in its place.
+        warnings: what must be said about the judges. log_head: hash of the log's last entry, to be kept elsewhere.
+    """
 
     grader: str
     run: RunRecord | None
@@ -84,6 +92,7 @@ class Judged:
     reports: dict[str, Any] = field(default_factory=dict)
     conflict_limit: float = 0.05
     warnings: list[str] = field(default_factory=list)
+    log_head: str | None = None
     store_name: str | None = None
     spool: Spool = field(default_factory=Spool)
 
@@ -222,6 +231,7 @@ class _Run:
         if stop is not None:
             status = "interrupted" if stop.cause == "interrupted" else "stopped"
         await self._end(writer, run, status, None if stop is None else stop.message)
+        self.judged.log_head = store.head().hash
 
     # ---- begin and end -------------------------------------------------------------------------------------------
 

@@ -9,15 +9,15 @@ from itertools import groupby, islice
 from typing import TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Table, select, tuple_  # noqa: TID253 - loaded when a store is opened
+from sqlalchemy import Connection, Table, select  # noqa: TID253 - loaded when a store is opened
 
 from rightcall.errors import StoreError
 from rightcall.store.chain import Head, LogEntry, extend
 from rightcall.store.packing import UNIQUE, Column, PackedBody, PackedRecord
 from rightcall.store.tables import TABLES, bodies, log
 
-CHUNK = 500
-"""How many values one question to the database names."""
+CHUNK = 200
+"""How many values (or tuples of up to four) one question to the database names."""
 
 ROWS = 60
 """How many rows one statement inserts; with 16 columns fewer than 1,000 values, which every SQLite takes."""
@@ -51,11 +51,7 @@ def head(connection: Connection) -> Head:
 
 def known_bodies(connection: Connection, hashes: Iterable[str]) -> set[str]:
     """Which of these bodies the store has."""
-    return {
-        found
-        for chunk in chunks(hashes)
-        for found in connection.scalars(select(bodies.c.sha256).where(bodies.c.sha256.in_(chunk)))
-    }
+    return {found for (found,) in _there(connection, bodies, ("sha256",), ((one,) for one in hashes))}
 
 
 def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
@@ -72,6 +68,23 @@ def _insert_bodies(connection: Connection, new_bodies: Sequence[PackedBody]) -> 
     _insert(connection, bodies, rows, "ON CONFLICT DO NOTHING")
 
 
+# These two write their SQL themselves: they run for every commit, and putting such a statement together from its parts
+# takes longer than to carry it out.
+
+
+def _there(
+    connection: Connection, table: Table, names: Sequence[str], wanted: Iterable[tuple[Column, ...]]
+) -> Iterator[tuple[Column, ...]]:
+    """Which of these values the columns of a table hold together in a row."""
+    listed, mark = _listed(connection, names), _mark(connection, len(names))
+    rows = "VALUES " if len(names) > 1 else ""
+    for some in chunks(wanted):
+        values = rows + ", ".join([mark] * len(some))
+        statement = f"SELECT {listed} FROM {table.name} WHERE ({listed}) IN ({values})"  # noqa: S608 - no value in it
+        for row in connection.exec_driver_sql(statement, tuple(value for one in some for value in one)):
+            yield tuple(row)
+
+
 def _insert(
     connection: Connection, table: Table, rows: Sequence[Mapping[str, Column | bytes]], clause: str = ""
 ) -> None:
@@ -80,12 +93,21 @@ def _insert(
     A driver gives way to other threads at each row of an ordinary insert of many, and waits to have its turn again.
     """
     names = list(rows[0])
-    quoted = ", ".join(map(connection.dialect.identifier_preparer.quote, names))
-    mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
-    one = f"({', '.join([mark] * len(names))})"
+    listed, mark = _listed(connection, names), _mark(connection, len(names))
     for some in chunks(rows, ROWS):
-        statement = f"INSERT INTO {table.name} ({quoted}) VALUES {', '.join([one] * len(some))} {clause}"
+        values = ", ".join([mark] * len(some))
+        statement = f"INSERT INTO {table.name} ({listed}) VALUES {values} {clause}"  # noqa: S608 - the same
         connection.exec_driver_sql(statement, tuple(row[name] for row in some for name in names))
+
+
+def _listed(connection: Connection, names: Sequence[str]) -> str:
+    return ", ".join(map(connection.dialect.identifier_preparer.quote, names))
+
+
+def _mark(connection: Connection, number: int) -> str:
+    """Where one row of values goes, as the driver writes it."""
+    one = "?" if connection.dialect.paramstyle == "qmark" else "%s"
+    return f"({', '.join([one] * number)})"
 
 
 def _row(record: PackedRecord, entry: LogEntry) -> dict[str, Column | bytes]:
@@ -95,10 +117,8 @@ def _row(record: PackedRecord, entry: LogEntry) -> dict[str, Column | bytes]:
 def _new_ones(connection: Connection, records: Sequence[PackedRecord]) -> list[PackedRecord]:
     by_digest = {record.digest: record for record in records}
     for kind, group in _by_kind(by_digest.values()).items():
-        digest = TABLES[kind].c.digest
-        for chunk in chunks(record.digest for record in group):
-            for found in connection.scalars(select(digest).where(digest.in_(chunk))):
-                del by_digest[found]
+        for (found,) in _there(connection, TABLES[kind], ("digest",), ((record.digest,) for record in group)):
+            del by_digest[found]
     return list(by_digest.values())
 
 
@@ -107,7 +127,8 @@ def _refuse_conflicts(connection: Connection, fresh: Iterable[PackedRecord]) -> 
         if (names := UNIQUE.get(kind)) is None:
             continue
         claims = Counter(tuple(record.columns[name] for name in names) for record in group)
-        taken = [claim for claim, times in claims.items() if times > 1] or _claimed(connection, kind, names, claims)
+        taken = [claim for claim, times in claims.items() if times > 1]
+        taken = taken or list(_there(connection, TABLES[kind], names, claims))
         if taken:
             said = ", ".join(f"{name} `{value}`" for name, value in zip(names, taken[0], strict=True))
             raise StoreError(
@@ -116,17 +137,6 @@ def _refuse_conflicts(connection: Connection, fresh: Iterable[PackedRecord]) -> 
                 if kind == "verdict"
                 else "take a new id",
             )
-
-
-def _claimed(
-    connection: Connection, kind: str, names: Sequence[str], claims: Iterable[tuple[Column, ...]]
-) -> list[tuple[Column, ...]]:
-    columns = [TABLES[kind].c[name] for name in names]
-    return [
-        tuple(row)
-        for chunk in chunks(claims)
-        for row in connection.execute(select(*columns).where(tuple_(*columns).in_(chunk)).limit(1))
-    ]
 
 
 def _by_kind(records: Iterable[PackedRecord]) -> dict[str, list[PackedRecord]]:

@@ -137,6 +137,7 @@ class Redactor:
     _assignment: Pattern = field(init=False, repr=False, compare=False)
     _hint: Pattern = field(init=False, repr=False, compare=False)
     _harmless: set[str] = field(init=False, repr=False, compare=False)
+    _keys: dict[str, tuple[str, str | None]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = sorted(map(_snake, self.key_names), key=len, reverse=True)
@@ -147,6 +148,7 @@ class Redactor:
         own = tuple(_own_shape(pattern) for pattern in self.patterns if pattern not in {s.kind for s in SHAPES})
         object.__setattr__(self, "_own", own)
         object.__setattr__(self, "_harmless", set())
+        object.__setattr__(self, "_keys", {})
         object.__setattr__(self, "_names", tuple(names))
         object.__setattr__(self, "_last_words", tuple(name.rpartition("_")[2] for name in names))
         object.__setattr__(self, "_assignment", compiled(rf"{TAG}|{ESCAPED}?{pair}"))
@@ -208,9 +210,19 @@ class Redactor:
         label = source.get("name", source.get("key"))
         labelled = self._name_of(label) if isinstance(label, str) else None
         for key, item in source.items():
+            shown, own = self._keys.get(key) or self._key(key)
             inherited = labelled or name if key == "value" else name
-            below = None if key in harmless else self._name_of(key) or inherited
-            target[_unused(self.text(key), target)] = self._copy(item, below, todo)
+            below = None if key in harmless else own or inherited
+            target[shown if shown not in target else _unused(shown, target)] = self._copy(item, below, todo)
+
+    def _key(self, key: str) -> tuple[str, str | None]:
+        """A key as it is shown, and the name of what stands under it if that is secret; the same keys come again."""
+        found = self.text(key), self._name_of(key)
+        if len(key) <= _REMEMBERED:
+            if len(self._keys) >= _MOST_REMEMBERED:
+                self._keys.clear()
+            self._keys[key] = found
+        return found
 
     def _number(self, number: float, name: str | None) -> JsonValue:
         if name is None and abs(number) < _SMALL and not self._own:
