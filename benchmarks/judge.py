@@ -47,7 +47,7 @@ _WORDS = (
     *("morning", "number", "order", "parcel", "payment", "please", "price", "refund", "return", "since", "statement"),
     *("the", "still", "ticket", "to", "transfer", "twice", "was", "week", "when", "with", "yesterday", "you"),
 )
-_REPLY = {
+_REPLY: dict[str, Any] = {
     "selected_tool": "refund_order", "expected_tool": "refund_order", "grade": "PASS", "failure_category": None,
     "justification": "The customer asks for the money of an order that came twice, and the catalog says that "
     "`refund_order` pays back an order that was charged; nothing else in it does.",
@@ -111,8 +111,7 @@ def settings(folder: Path, url: str, concurrency: int) -> Path:
 
 
 def least_with_ramp(calls: int, most: int, latency: float) -> float:
-    """Seconds that the calls take if nothing costs time but the endpoint: a probe, then 20 at a time and one more with
-    each answer, up to `most`."""
+    """Seconds if only the endpoint took time: a probe, then 20 calls at a time and one more with each answer."""
     limit, sent, now, answers = float(min(START, most)), 0, latency, list[float]()
     limit = min(limit + 1, most)  # the probe's own answer
     while sent < calls or answers:
@@ -284,7 +283,9 @@ def export_texts(store_path: Path, target: Path, calls: int) -> None:
                 calls -= 1
                 stream.write(json.dumps([store.body(one.system).decode(), store.body(one.user).decode()]) + "\n")
     first = json.loads(target.read_text(encoding="utf-8").splitlines()[0])
-    print(f"a question: {len(first[0]) / 1e3:.1f} kB that are the same for all, {len(first[1]) / 1e3:.1f} kB of its own")
+    print(
+        f"a question: {len(first[0]) / 1e3:.1f} kB that are the same for all, {len(first[1]) / 1e3:.1f} kB of its own"
+    )
 
 
 def row(name: str, found: dict[str, Any], calls: int, ideal: float, floor: float | None = None) -> None:

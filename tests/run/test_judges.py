@@ -33,6 +33,13 @@ def test_judges_are_found_by_their_names(tmp_path):
     assert panel_of(settings, "none") == Panel()
 
 
+def test_files_of_a_configured_judge_belong_to_the_folder_of_the_settings(tmp_path):
+    settings = loaded(tmp_path, '[judges.r]\nprovider = "recorded"\nfile = "said.jsonl"\nca_bundle = "/etc/ca.pem"\n')
+    spec = panel_of(settings, "r").specs["r"]
+    assert (spec.file, spec.ca_bundle) == (str(tmp_path / "said.jsonl"), "/etc/ca.pem")
+    assert panel_of(settings, "recorded:said.jsonl").specs["recorded:said.jsonl"].file == "said.jsonl"
+
+
 def test_nobody_to_ask_is_a_reason_and_no_error(tmp_path):
     panel = panel_of(loaded(tmp_path), "auto")
     assert (panel.specs, "no judge is configured" in panel.skipped) == ({}, True)

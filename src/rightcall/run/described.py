@@ -85,7 +85,7 @@ class Judge:
         Raises:
             ConfigError: no such file or table.
         """
-        known = load_settings(None if file is None else Path(file), os.environ, {}).settings.judges
+        known = configured(load_settings(None if file is None else Path(file), os.environ, {}))
         if name not in known:
             raise ConfigError(f"there is no table [judges.{name}]", hint=f"configured: {', '.join(known) or 'none'}")
         return cls(known[name], name=name)

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from rightcall.llm.choose import client_for, judges_for
 from rightcall.llm.door import Door
 from rightcall.llm.pace import Pace
@@ -15,6 +17,7 @@ from rightcall.run.subject import Judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from rightcall.llm.client import Client
     from rightcall.llm.spec import JudgeSpec
@@ -49,8 +52,19 @@ def panel_of(loaded: Loaded, name: str, *, probe_local: bool = False) -> Panel:
     Raises:
         ConfigError: an unknown judge, or one that cannot be used.
     """
-    chosen = judges_for(name, loaded.settings.judges, os.environ, probe_local=probe_local)
+    chosen = judges_for(name, configured(loaded), os.environ, probe_local=probe_local)
     return Panel(dict(chosen.judges), chosen.skipped)
+
+
+def configured(loaded: Loaded) -> dict[str, JudgeSpec]:
+    """The judges of the settings."""
+    return {name: _placed(spec, loaded.folder) for name, spec in loaded.settings.judges.items()}
+
+
+def _placed(spec: JudgeSpec, folder: Path) -> JudgeSpec:
+    """A configured judge whose paths belong to the folder of the settings, as all paths there do."""
+    paths = {name: getattr(spec, name) for name in ("file", "ca_bundle")}
+    return replace(spec, **{name: str(folder / path) for name, path in paths.items() if path is not None})
 
 
 def at_the_door(panel: Panel, *, offline: bool = False, jobs: int | None = None) -> list[Judge]:

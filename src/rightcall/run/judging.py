@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from rightcall.judge.contract import Malformed
-from rightcall.run.attempt import Outcome, NotBegun, attempt, digest_of, echoes
+from rightcall.run.attempt import NotBegun, Outcome, attempt, digest_of, echoes
 from rightcall.run.record import BudgetSpent
 from rightcall.run.subject import cache_key
 

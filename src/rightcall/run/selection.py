@@ -269,14 +269,12 @@ def _hidden(step: Step, cleaner: Cleaner) -> Step:
         rest = step if apart is None else msgspec.structs.replace(step, tools_json=msgspec.Raw(b"[]"))
         value = cleaner.value(jsontext.decode(jsontext.encode(rest)))
         shown = msgspec.json.decode(jsontext.encode_in_order(value), type=Kind)
-        if apart is not None:
-            shown = msgspec.structs.replace(shown, tools_json=_hidden_tools(apart, redactor))
-        return shown
     except msgspec.ValidationError as error:
         raise ConfigError(
             f"what is redacted can no longer be read: {error}", place=Place(path="redact.patterns"),
             hint="a pattern must not match words of the format",
         ) from None  # fmt: skip
+    return shown if apart is None else msgspec.structs.replace(shown, tools_json=_hidden_tools(apart, redactor))
 
 
 @lru_cache(maxsize=64)

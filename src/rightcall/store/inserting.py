@@ -51,7 +51,7 @@ def head(connection: Connection) -> Head:
 
 def known_bodies(connection: Connection, hashes: Iterable[str]) -> set[str]:
     """Which of these bodies the store has."""
-    return {found for (found,) in _there(connection, bodies, ("sha256",), ((one,) for one in hashes))}
+    return {str(found) for (found,) in _there(connection, bodies, ("sha256",), ((one,) for one in hashes))}
 
 
 def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
@@ -118,7 +118,7 @@ def _new_ones(connection: Connection, records: Sequence[PackedRecord]) -> list[P
     by_digest = {record.digest: record for record in records}
     for kind, group in _by_kind(by_digest.values()).items():
         for (found,) in _there(connection, TABLES[kind], ("digest",), ((record.digest,) for record in group)):
-            del by_digest[found]
+            del by_digest[str(found)]
     return list(by_digest.values())
 
 

@@ -11,8 +11,8 @@ is read back is always the record itself.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import Literal, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, TypeVar
 
 import msgspec
 import zstandard
@@ -236,9 +236,9 @@ def _squeezed(plain: list[bytes]) -> list[tuple[Codec, bytes]]:
     All in one call: each call gives way to other threads, and waits until one of them gives way again.
     """
     compressor = zstandard.ZstdCompressor(level=_LEVEL)
-    full = [data for data in plain if data]
-    found = iter(compressor.multi_compress_to_buffer(full) if len(full) > 1 else map(compressor.compress, full))
-    packed = (bytes(next(found)) if data else data for data in plain)
+    full: list[bytes | bytearray | memoryview] = [data for data in plain if data]
+    found: Iterator[Any] = iter(compressor.multi_compress_to_buffer(full) if full else ())
+    packed = [bytes(next(found)) if data else data for data in plain]
     return [
         ("zstd", small) if len(small) < len(data) else ("plain", data)
         for data, small in zip(plain, packed, strict=True)
