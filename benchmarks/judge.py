@@ -1,6 +1,6 @@
 """How fast judges are asked, against the least time that the endpoint allows and against the bare SDK, in one run.
 
-    python benchmarks/judge.py [--calls 1000] [--concurrency 64 256] [--latency 0.2] [--long] [--postgres URL]
+    python benchmarks/judge.py [--calls 1000] [--concurrency 64 256] [--latency 0.2] [--long]
 
 `rightcall.testing.server` answers in a process of its own after a fixed latency. Every question is another one, with
 the shipped prompt of `selection` and a user's part of about 6 kB, so that nothing is served from the cache; the store
@@ -31,6 +31,7 @@ import time
 from contextlib import contextmanager
 from datetime import datetime
 from heapq import heappop, heappush
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -136,13 +137,15 @@ def resident() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
 
 
-def engine(config: str, steps: str, calls: int, marks: list[int], postgres: str | None) -> dict[str, Any]:
+def engine(config: str, steps: str, calls: int, marks: list[int]) -> dict[str, Any]:
     """Judge all steps, and read from the record when the first request left and the last verdict was committed."""
     from rightcall.run.judged_setup import Flags, set_up_selection
     from rightcall.settings.load import load_settings
     from rightcall.store.store import Store
 
-    loaded = load_settings(Path(config), dict(os.environ), {"store": postgres} if postgres else {})
+    for name in ("rightcall.llm.openai", "rightcall.store.upgrade", "alembic.command"):
+        import_module(name)  # start-up is measured with the whole command
+    loaded = load_settings(Path(config), dict(os.environ), {})
     setup = set_up_selection(loaded, (steps,), Flags(judge="j", limit=calls))
     memory: dict[int, float] = {}
 
@@ -157,17 +160,13 @@ def engine(config: str, steps: str, calls: int, marks: list[int], postgres: str 
         assert judged.run is not None
         assert judged.tally.evaluated == calls, (judged.tally, judged.stop)
         run = judged.run.id
-    with Store.open(postgres or loaded.folder / loaded.settings.store) as store:
+    with Store.open(loaded.folder / loaded.settings.store) as store:
         attempts = [attempt for _, _, attempt in store.attempts(run_id=run)]
         last = max(entry.at for entry in store.log(kind="verdict", run_id=run))
-        entries = sum(1 for _ in store.log(run_id=run))
-        size = store.size()
     began = min(attempt.started_at for attempt in attempts)
     wall = (datetime.fromisoformat(last) - datetime.fromisoformat(began)).total_seconds()
     return {
-        "wall": wall, "cpu": cpu, "peak": top, "marks": memory, "attempts": len(attempts), "entries": entries,
-        "stored": size.stored, "raw": size.raw,
-        "latency": sorted(attempt.latency for attempt in attempts)[len(attempts) // 2],
+        "wall": wall, "cpu": cpu, "peak": top, "marks": memory,
     }  # fmt: skip
 
 
@@ -322,7 +321,7 @@ def compare(folder: Path, steps: Path, url: str, concurrency: int, options: argp
     for _ in range(options.repeat):
         store = settings(folder, url, concurrency)
         asked = {"config": str(folder / "rightcall.toml"), "steps": str(steps), "calls": calls, "marks": []}
-        rounds["engine"].append(measured("engine", **asked, postgres=options.postgres))
+        rounds["engine"].append(measured("engine", **asked))
         if not texts.exists():
             export_texts(store, texts, calls)
         for name, child in (("aiohttp", "bare"), ("sdk", "sdk")):
@@ -334,7 +333,7 @@ def compare(folder: Path, steps: Path, url: str, concurrency: int, options: argp
     for name in ("aiohttp", "sdk"):
         row(name, best[name], calls, ideal)
     row("engine", best["engine"], calls, ideal, floor)
-    print(f"  the ramp and the probe alone: {floor / ideal:.2f} x ideal; "
+    print(f"  the ramp and the probe alone take {floor / ideal - 1:.2f} x ideal; "
           f"engine / sdk: wall {best['engine']['wall'] / best['sdk']['wall']:.2f}, "
           f"CPU {best['engine']['cpu'] / best['sdk']['cpu']:.2f}")  # fmt: skip
     print(f"  the whole command: {min(whole) / ideal:.2f} x ideal, "
@@ -369,10 +368,10 @@ def long_run(folder: Path, options: argparse.Namespace) -> None:
     with server(folder, 0.02) as url:
         settings(folder, url, 256)
         asked = {"config": str(folder / "rightcall.toml"), "steps": str(steps), "calls": marks[-1], "marks": marks}
-        found = measured("engine", **asked, postgres=options.postgres)
+        found = measured("engine", **asked)
     shown = ", ".join(f"{int(done):,}: {memory:.0f} MB" for done, memory in found["marks"].items())
-    print(f"memory after calls (256 at a time): {shown}; peak {found['peak']:.0f} MB; "
-          f"CPU {found['cpu'] / marks[-1] * 1e3:.2f} ms a call, {marks[-1] / found['wall']:.0f} calls a second")  # fmt: skip
+    print(f"memory after calls (256 at a time): {shown}; peak {found['peak']:.0f} MB")
+    print(f"  CPU {found['cpu'] / marks[-1] * 1e3:.2f} ms a call, {marks[-1] / found['wall']:.0f} calls a second")
 
 
 def main() -> None:
@@ -386,11 +385,13 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.2, help="seconds")
     parser.add_argument("--repeat", type=int, default=3, help="rounds; the best of each is shown")
     parser.add_argument("--long", action="store_true", help="also 20,000 calls, for memory")
-    parser.add_argument("--postgres", help="keep the engine's record at this postgresql:// URL")
     options = parser.parse_args()
     print(f"load of the machine at the start: {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        # Compiled modules, as an installed package has them, and a key that must stand in no record.
+        os.environ |= {"PYTHONPYCACHEPREFIX": f"{name}/compiled", "OPENAI_API_KEY": "a-key-of-no-use-0123456789"}
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         write_steps(folder / "steps.jsonl", options.calls)
         with server(folder, options.latency) as url:
             for concurrency in options.concurrency:

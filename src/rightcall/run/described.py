@@ -85,6 +85,8 @@ class Judge:
         Raises:
             ConfigError: no such file or table.
         """
+        from rightcall.run.judges import configured
+
         known = configured(load_settings(None if file is None else Path(file), os.environ, {}))
         if name not in known:
             raise ConfigError(f"there is no table [judges.{name}]", hint=f"configured: {', '.join(known) or 'none'}")

@@ -7,6 +7,7 @@ transaction is written becomes the next one. `append` returns when its records a
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 GROUP = 512
 """How many appends one transaction holds at most."""
+
+GATHER = 0.005
+"""Seconds between two transactions, where more than one append waits at a time."""
 
 
 class _Item:
@@ -133,6 +137,9 @@ class Writer:
     def _drain(self) -> None:
         while self._next_group():
             self._write(self._group)
+            if len(self._group) > 1:
+                # Several are at work, and a commit costs the same for few and for many.
+                time.sleep(GATHER)
 
     def _next_group(self) -> bool:
         with self._lock:
