@@ -361,7 +361,7 @@ def storage(folder: Path, options: argparse.Namespace) -> None:
     )
 
 
-def long_run(folder: Path, options: argparse.Namespace) -> None:
+def long_run(folder: Path) -> None:
     """Memory over many calls."""
     steps, marks = folder / "long.jsonl", [2_000, 5_000, 10_000, 20_000]
     write_steps(steps, marks[-1])
@@ -398,7 +398,7 @@ def main() -> None:
                 compare(folder, folder / "steps.jsonl", url, concurrency, options)
         storage(folder, options)
         if options.long:
-            long_run(folder, options)
+            long_run(folder)
 
 
 if __name__ == "__main__":

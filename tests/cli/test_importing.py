@@ -76,7 +76,7 @@ def test_import_to_stdout_prints_only_traces(rightcall, chat):
 def test_import_adds_a_catalog_where_there_is_none(rightcall, chat, write, tmp_path):
     write("tools.json", [{"name": "pay_bill", "description": "Pays."}])
     rightcall("import", "chat.jsonl", "--tools", "tools.json", "-o", "traces.jsonl")
-    assert '"tools":[{"description":"Pays.","name":"pay_bill"}]' in (tmp_path / "traces.jsonl").read_text()
+    assert '"tools":[{"name":"pay_bill","description":"Pays."}]' in (tmp_path / "traces.jsonl").read_text()
 
 
 def test_import_counts_what_it_skips_and_strict_stops(rightcall, write, tmp_path):

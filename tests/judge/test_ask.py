@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from rightcall.case.step import Step
+from rightcall.judge import fences
 from rightcall.judge.ask import MissingValue, ask, input_sha256
 from rightcall.judge.contract import Suspicion
 from rightcall.judge.fences import fenced, nonce_of, rendered
@@ -17,6 +18,7 @@ from rightcall.judge.placeholders import TRACE_LEVEL
 from rightcall.judge.template import parse_template
 from rightcall.judge.views import rubric_values, selection_values
 from rightcall.trace.catalog import Catalog
+from rightcall.trace.digest import canonical, digest
 from rightcall.trace.history import history
 from rightcall.trace.jsontext import same
 from rightcall.trace.model import Call, Result, Tool, Trace, call
@@ -297,3 +299,30 @@ def test_sec_04_and_06_text_of_a_tool_stays_inside_its_fence(reported, case_id):
     assert found["AGENT_TOOL_CALLS"][0]["result"]["content"] == text
     assert user.count(rendered(text)) == 1
     assert not any(line.startswith(("# OUTPUT", "Return", "```", '{"grade"')) for line in user.splitlines())
+
+
+@pytest.mark.parametrize("left_out", [(), ("12 tools",)])
+def test_the_identity_is_the_digest_of_all_that_is_asked(left_out):
+    prompt = made("[USER_REQUEST]", ["USER_REQUEST"])
+    values = {"USER_REQUEST": {"b": 1.0, "a": "é < ]"}}
+    texts = {"USER_REQUEST": rendered(values["USER_REQUEST"])}
+    whole = {"prompt": prompt.sha256, "values": texts, "reply_schema": SCHEMA, "left_out": list(left_out)}
+    words = []
+    question = ask(
+        prompt, values, nonce=lambda identity: words.append(identity) or NONCE, reply_schema=SCHEMA, left_out=left_out,
+        schema_json=canonical(SCHEMA), written=texts,
+    )  # fmt: skip
+    assert question == asked(prompt, values, left_out=left_out)
+    assert question.input_sha256 == digest(whole) == words[0]
+
+
+MARKS = st.text(alphabet='<>|[]/INSTinst\u017f\u0131\x7f\u200b\ud800 aé"\\\n', max_size=30)
+
+
+@given(st.lists(MARKS, max_size=3) | MARKS)
+@settings(deadline=None, max_examples=300)
+def test_nothing_that_plays_structure_is_overlooked(value):
+    lines = value if isinstance(value, list) and value else [value]
+    plain = [json.dumps(one, ensure_ascii=False) for one in lines]
+    escaped = [fences._UNSEEN.sub(fences._escaped, fences._STRUCTURE.sub(fences._escaped, one)) for one in plain]
+    assert rendered(value) == ("[\n" + ",\n".join(escaped) + "\n]" if lines is value else escaped[0])

@@ -54,3 +54,14 @@ def test_a_question_was_cut_if_fewer_tokens_were_read_than_it_can_have(reported,
 )
 def test_only_a_whole_number_is_a_count(value, number):
     assert counted(value) == number
+
+
+@given(st.lists(st.sampled_from(["a", "s", "'s", "'t", "'", "ll", "'re", " ", "don", "_", "9", "-", "\x1c", "\x7f"])))
+def test_words_in_ascii_are_counted_as_in_any_other_script(parts):
+    text = "".join(parts)
+    assert fewest_tokens(text) == fewest_tokens(f"{text} é") - 1
+
+
+def test_a_question_of_several_texts_was_cut_if_all_of_them_have_more_tokens():
+    assert was_cut(89, "word " * 50, "word " * 50)
+    assert not was_cut(90, "word " * 50, "word " * 50)

@@ -336,3 +336,42 @@ def test_a_bad_reply_touches_no_other_case(suite):
 
     found = results(run_with(suite.selection(steps(6)), a_judge(answer)))
     assert {name for name, one in found.items() if one.status != "EVALUATED"} == {"s-003"}
+
+
+def test_while_an_answer_is_written_down_another_question_is_asked(suite):
+    """Nothing is committed until eight have answered, and only four may be under way."""
+
+    async def go():
+        judging = Judging((judge,), record, Terms(jobs=4, use_cache=False))
+        return await judging.run(items, conclude)
+
+    class Slow:
+        cleaner = None
+
+        async def attempt(self, subject, *_args, **_more):
+            nonlocal most
+            written.append(subject.unit)
+            if len(written) == 6:
+                full.set()
+            most = max(most, len(written))
+            await full.wait()
+            return "d" * 64
+
+        def clean(self, text):
+            return text
+
+        async def reserve(self, *_):
+            return 0.0
+
+        def release(self, _):
+            return None
+
+    async def conclude(_item, outcomes):
+        done.append(outcomes[0].reply.grade)
+
+    most, written, done, full, record = 0, [], [], asyncio.Event(), Slow()
+    judge = a_judge(always(), max_concurrency=4, structured="text")
+    items = list(suite.selection(steps(12)).work.items())
+    assert asyncio.run(go()) is None
+    assert done == ["PASS"] * 12
+    assert len(written) == 12

@@ -139,3 +139,13 @@ def test_the_bodies_that_a_record_names():
         [],
     ]
     assert bodies_named(attempt()) == []
+
+
+def test_records_and_bodies_are_the_same_packed_alone_or_together():
+    records, _ = one_of_each()
+    assert pack(records) == [one for record in records for one in pack([record])]
+    bodies = ["again and " * 100, "once", b"", "and again " * 50]
+    together = {body.sha256: body for body in pack_bodies(hashed(bodies))}
+    assert together == {sha(body): pack_bodies(hashed([body]))[0] for body in bodies}
+    assert pack([]) == []
+    assert pack_bodies({}) == []

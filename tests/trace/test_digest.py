@@ -89,3 +89,9 @@ def test_a_digest_is_the_sha_256_of_the_canonical_form():
 def test_what_is_not_json_has_no_digest(value):
     with pytest.raises(ValueError, match=r"\S"):
         digest(value)
+
+
+@pytest.mark.parametrize("key", [1, None, ("a",)])
+def test_a_key_that_is_no_text_has_no_digest(key):
+    with pytest.raises(ValueError, match="texts"):
+        digest({"a": 1, key: 2})

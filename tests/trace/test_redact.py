@@ -595,3 +595,32 @@ def test_hostile_text_costs_time_in_proportion_to_its_length(piece):
     small = min(seconds(15_000), seconds(15_000))
     # Four times the text, with room for a busy machine; in quadratic time it would be sixteen times.
     assert seconds(60_000) < 10 * small + 0.05
+
+
+def test_a_text_is_treated_alike_however_often_it_comes():
+    texts = ["all well", f"card {CARD}", "password=hunter2-x", "all well", "x" * 3_000]
+    fresh = [Redactor(KEY).text(text) for text in texts]
+    again = Redactor(KEY)
+    for _ in range(3):
+        assert [again.text(text) for text in texts] == fresh
+    other = Redactor(KEY, patterns=("all well",))
+    assert other.text("all well") == tag("pattern", "all well")
+
+
+def test_a_key_is_treated_alike_however_often_it_comes():
+    value = {"note": "x", "api_key": "abc", f"for {CARD}": "y", "nested": {"api_key": {"id": 7}, "note": "z"}}
+    again = Redactor(KEY)
+    assert [again.value(value) for _ in range(3)] == [Redactor(KEY).value(value)] * 3
+
+
+def test_what_is_remembered_has_an_end():
+    one = Redactor(KEY)
+    for number in range(10_000):
+        one.value({f"key {number}": f"text {number}"})
+    assert len(one._harmless) <= 4_096
+    assert len(one._keys) <= 4_096
+
+
+@pytest.mark.parametrize(("names", "hides"), [(("tools",), True), (("token",), False), (("password", "tools"), True)])
+def test_whether_all_under_a_key_is_a_secret(names, hides):
+    assert Redactor(KEY, key_names=names).hides_all_under("tools") is hides

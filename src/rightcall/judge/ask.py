@@ -6,13 +6,14 @@ like any other. A value that a prompt requires and a case does not have stops th
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from rightcall.errors import CaseError
 from rightcall.judge.contract import Question, Suspicion
 from rightcall.judge.fences import check_nonce, fenced, rendered
 from rightcall.judge.placeholders import NULL_MEANS, PLACEHOLDER, canonical
-from rightcall.trace.digest import digest
+from rightcall.trace.digest import canonical as canonical_json
 
 if TYPE_CHECKING:
     import re
@@ -43,7 +44,7 @@ class MissingValue(CaseError):
 def ask(
     template: Template, values: Mapping[str, JsonValue], *, nonce: str | Callable[[str], str],
     reply_schema: dict[str, Any], suspicions: tuple[Suspicion, ...] = (), left_out: tuple[str, ...] = (),
-    written: Mapping[str, str] | None = None,
+    written: Mapping[str, str] | None = None, schema_json: bytes | None = None,
 ) -> Question:  # fmt: skip
     """Fill a template.
 
@@ -56,13 +57,14 @@ def ask(
         suspicions: texts among the values that address the judge; carried along.
         left_out: what the values lack since it did not fit; the judge is told.
         written: values that have been rendered before, by placeholder.
+        schema_json: the canonical form of `reply_schema`, if it is at hand.
 
     Raises:
         MissingValue: a required value is missing.
         ValueError: the nonce stands in a value, or is no word.
     """
     texts = _texts(template, values, written or {})
-    identity = _identity(template, texts, reply_schema, left_out)
+    identity = _identity(template, texts, schema_json or canonical_json(reply_schema), left_out)
     word = nonce if isinstance(nonce, str) else nonce(identity)
     omitted = rendered(list(left_out)) if left_out else None
     check_nonce(word, (*texts.values(), omitted or "", template.user))
@@ -85,15 +87,16 @@ def input_sha256(
     Raises:
         MissingValue: a required value is missing.
     """
-    return _identity(template, _texts(template, values, {}), reply_schema, left_out)
+    return _identity(template, _texts(template, values, {}), canonical_json(reply_schema), left_out)
 
 
-def _identity(
-    template: Template, texts: Mapping[str, str], reply_schema: dict[str, Any], left_out: Sequence[str]
-) -> str:
-    return digest(
-        {"prompt": template.sha256, "values": dict(texts), "reply_schema": reply_schema, "left_out": list(left_out)}
-    )
+def _identity(template: Template, texts: Mapping[str, str], schema_json: bytes, left_out: Sequence[str]) -> str:
+    """Digest of the canonical JSON of left_out, prompt, reply_schema and values; the schema is the same for many."""
+    parts = (
+        (b"left_out", canonical_json(list(left_out))), (b"prompt", canonical_json(template.sha256)),
+        (b"reply_schema", schema_json), (b"values", canonical_json(dict(texts))),
+    )  # fmt: skip
+    return sha256(b"{" + b",".join(b'"' + name + b'":' + part for name, part in parts) + b"}").hexdigest()
 
 
 def _texts(template: Template, values: Mapping[str, JsonValue], written: Mapping[str, str]) -> dict[str, str]:

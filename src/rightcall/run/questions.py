@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rightcall.errors import ConfigError, Place
@@ -15,6 +16,7 @@ from rightcall.judge.library import template
 from rightcall.judge.read import REPLY_SCHEMAS, read_reply
 from rightcall.llm.tokens import estimate_tokens
 from rightcall.trace import jsontext
+from rightcall.trace.digest import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -86,6 +88,11 @@ class Prompter:
     reply_room: int = 0
     _catalogs: dict[bytes, _Cleaned] = field(default_factory=dict, repr=False, compare=False)
 
+    @cached_property
+    def schema_json(self) -> bytes:
+        """The canonical form of the reply's schema."""
+        return canonical(self.reply_schema)
+
     def question(self, values: Mapping[str, Any]) -> tuple[Question | Unasked, Mapping[str, Any]]:
         """The question about some values, and the values that it shows.
 
@@ -104,6 +111,7 @@ class Prompter:
                 self.prompt, shown, nonce=lambda identity: nonce_of(key, identity), reply_schema=self.reply_schema,
                 suspicions=_seen(shown, catalog if is_whole else None), left_out=left_out,
                 written={CATALOG: catalog.text} if catalog is not None and is_whole else None,
+                schema_json=self.schema_json,
             )  # fmt: skip
         except MissingValue as error:
             return Unasked("missing_input", f"{error.code}: {error.message}"), used
