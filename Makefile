@@ -1,6 +1,7 @@
 # make demo    grade the examples and print the report
 # make test    what CI runs: every check, then every test
 # make check   the checks alone       make fmt    format and fix what can be fixed
+# make kill    kill runs at 50 random moments (make test tries 12)
 # make bench   run the benchmarks     make lock   compile requirements/ again
 # make clean   remove the environment and every cache
 #
@@ -28,7 +29,7 @@ MODEL := $(VENV)/.model
 .DEFAULT_GOAL := demo
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: demo test check fmt bench lock clean
+.PHONY: demo test kill check fmt bench lock clean
 
 demo: $(BASE) $(PROJECT)
 	@echo "demo: grading examples/"
@@ -37,6 +38,10 @@ demo: $(BASE) $(PROJECT)
 test: check $(MODEL)
 	@echo "test: pytest"
 	@$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+kill: $(DEV) $(PROJECT)
+	@echo "kill: 50 moments"
+	@KILLS=50 $(BIN)/pytest -n 2 $(PYTEST_ARGS) tests/run/test_killed.py
 
 check: $(DEV) $(PROJECT)
 	@echo "check: ruff"

@@ -338,23 +338,54 @@ def test_a_bad_reply_touches_no_other_case(suite):
     assert {name for name, one in found.items() if one.status != "EVALUATED"} == {"s-003"}
 
 
-def test_while_an_answer_is_written_down_another_question_is_asked(suite):
-    """Nothing is committed until eight have answered, and only four may be under way."""
-
-    async def go():
-        judging = Judging((judge,), record, Terms(jobs=4, use_cache=False))
-        return await judging.run(items, conclude)
+def test_while_answers_are_written_down_other_questions_are_asked(suite):
+    """Four may be under way; nothing is committed until six wait for that, so two were asked meanwhile."""
+    under_way, waiting, done = [], [], []
 
     class Slow:
-        cleaner = None
+        full = asyncio.Event()
 
         async def attempt(self, subject, *_args, **_more):
-            nonlocal most
-            written.append(subject.unit)
-            if len(written) == 6:
-                full.set()
-            most = max(most, len(written))
-            await full.wait()
+            under_way.remove(subject.unit)
+            if done or waiting or not subject.unit.endswith("0"):  # the first call goes alone
+                waiting.append(subject.unit)
+                if len(waiting) == 6:
+                    self.full.set()
+                await self.full.wait()
+            return "d" * 64
+
+        def clean(self, text):
+            return text
+
+        async def reserve(self, request, _judge):
+            under_way.append(request.unit)
+            assert len(under_way) <= 4
+            return 0.0
+
+        def release(self, _reserved):
+            return None
+
+    async def conclude(_item, outcomes):
+        done.append(outcomes[0].reply.grade)
+
+    async def go():
+        judge = a_judge(always(), max_concurrency=4, structured="text")
+        return await Judging((judge,), Slow(), Terms(jobs=4, use_cache=False)).run(items, conclude)
+
+    items = list(suite.selection(steps(12)).work.items())
+    assert asyncio.run(asyncio.wait_for(go(), 30)) is None
+    assert done == ["PASS"] * 12
+
+
+def test_an_interrupt_finds_nobody_who_still_waits_for_a_place(suite):
+    async def go():
+        judge = a_judge(slow, max_concurrency=4, structured="text")
+        judging = Judging((judge,), record, Terms(jobs=4, use_cache=False))
+        asked.append(judging)
+        return await judging.run(items, conclude)
+
+    class Quick:
+        async def attempt(self, *_args, **_more):
             return "d" * 64
 
         def clean(self, text):
@@ -366,12 +397,18 @@ def test_while_an_answer_is_written_down_another_question_is_asked(suite):
         def release(self, _):
             return None
 
-    async def conclude(_item, outcomes):
-        done.append(outcomes[0].reply.grade)
+    async def slow(request):
+        asked.append(request.unit)
+        if len(asked) == 6:  # the run, the first question, and four that are under way
+            asked[0].interrupt()
+        await asyncio.sleep(0.01)
+        return GOOD
 
-    most, written, done, full, record = 0, [], [], asyncio.Event(), Slow()
-    judge = a_judge(always(), max_concurrency=4, structured="text")
-    items = list(suite.selection(steps(12)).work.items())
-    assert asyncio.run(go()) is None
-    assert done == ["PASS"] * 12
-    assert len(written) == 12
+    async def conclude(item, _outcomes):
+        done.append(item.unit)
+
+    asked, done, record = [], [], Quick()
+    items = list(suite.selection(steps(30)).work.items())
+    assert asyncio.run(asyncio.wait_for(go(), 30)).cause == "interrupted"
+    assert len(asked) == 6
+    assert sorted(done) == sorted(asked[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -29,8 +30,15 @@ from rightcall.testing import FaultyServer
 
 STEPS = 40
 PLACES = 8
+KILLS = int(os.environ.get("KILLS", "12"))
+"""How many random moments are tried: 12 in an ordinary run, 50 by `make kill`; the other kinds in proportion."""
 UNREAD = ("JUDGE_NOT_JSON", "JUDGE_EMPTY")
 RUBRIC = ("rubric", "traces.jsonl", "--cases", "cases.jsonl")
+
+
+def share_of(number: int) -> range:
+    """As many moments of `number` as the run tries of 50."""
+    return range(max(1, round(number * KILLS / 50)))
 
 
 def write_inputs(project: Project) -> None:
@@ -159,7 +167,7 @@ def calls_in_vain(record: Record, served: FaultyServer, kills: int) -> int:
 
 # ---- rightcall is killed ---------------------------------------------------------------------------------------------
 
-MOMENTS = [pytest.param(n, marks=() if n < 3 else pytest.mark.slow) for n in range(50)]
+MOMENTS = [pytest.param(n, marks=() if n < 3 else pytest.mark.slow) for n in range(KILLS)]
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -176,7 +184,7 @@ def test_a_selection_that_is_killed_at_a_random_moment_goes_on(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", range(5))
+@pytest.mark.parametrize("moment", share_of(5))
 def test_a_rubric_that_is_killed_at_a_random_moment_goes_on(rubrics, rubric_run, tmp_path, moment):
     dice = random.Random(f"rubric {moment}")
     rubrics.reset()
@@ -187,7 +195,7 @@ def test_a_rubric_that_is_killed_at_a_random_moment_goes_on(rubrics, rubric_run,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", range(3))
+@pytest.mark.parametrize("moment", share_of(3))
 def test_a_run_may_be_killed_again_and_again(selections, selection_run, tmp_path, moment):
     dice = random.Random(f"again {moment}")
     selections.reset()
@@ -272,7 +280,7 @@ def test_a_second_interrupt_ends_a_run_at_once_and_its_calls_are_on_record(selec
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", range(6))
+@pytest.mark.parametrize("moment", share_of(6))
 def test_a_run_on_postgresql_that_is_killed_goes_on(selections, selection_run, tmp_path, postgres_url, moment):
     dice = random.Random(f"postgresql {moment}")
     selections.reset()
@@ -303,7 +311,7 @@ def own_postgres():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", range(4))
+@pytest.mark.parametrize("moment", share_of(4))
 def test_a_run_waits_for_a_database_that_is_killed_and_comes_back(
     selections, selection_run, tmp_path, own_postgres, moment
 ):

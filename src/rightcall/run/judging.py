@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 UNREACHABLE_IN_A_ROW = 20
 """After so many questions in a row without any answer, the endpoint is taken to be down and the run stops."""
 
-MANY = 4
+MANY = 32
 """From so many questions at a time on, there are more hands than places."""
 
 NO_ANSWER = ("JUDGE_UNREACHABLE", "JUDGE_TIMEOUT", "JUDGE_RATE_LIMITED")
