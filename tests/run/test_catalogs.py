@@ -91,7 +91,10 @@ def test_equal_bytes_are_compiled_once_wherever_they_stand():
         (b'[{"name": "a"}, {"name": "a"}]', "a.jsonl:7 at $.tools[1]: tool `a` is defined twice"),
         (b'[{"title": "a"}]', "a.jsonl:7 at $.tools[0]: a tool needs a `name`"),
         (b'[{"name": "a", "parameters": {"type": "strin"}}]', "a.jsonl:7"),
-        (b'"tools.json"', "a.jsonl:7: the catalog file `tools.json` was not loaded; load it with load_cases or load_steps"),
+        (
+            b'"tools.json"',
+            "a.jsonl:7: the catalog file `tools.json` was not loaded; load it with load_cases or load_steps",
+        ),
     ],
 )
 def test_a_catalog_that_cannot_be_used_is_told_with_its_place(tools, said):
