@@ -338,8 +338,12 @@ def test_a_bad_reply_touches_no_other_case(suite):
     assert {name for name, one in found.items() if one.status != "EVALUATED"} == {"s-003"}
 
 
-def test_while_answers_are_written_down_other_questions_are_asked(suite):
-    """Four may be under way; nothing is committed until six wait for that, so two were asked meanwhile."""
+def test_while_answers_are_written_down_other_questions_are_asked(suite, monkeypatch):
+    """Four may be under way; nothing is committed until six wait for that, so two were asked meanwhile.
+
+    So it is from `MANY` questions at a time on. Below, whoever is killed repeats no more than what was under way.
+    """
+    monkeypatch.setattr("rightcall.run.judging.MANY", 4)
     under_way, waiting, done = [], [], []
 
     class Slow:
