@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Literal, Unpack
 
 from rightcall.judge.contract import Malformed
-from rightcall.judge.reply import Found, find_object
 from rightcall.judge.reply_schema import (
     CONFIDENCE,
     SCORE,
@@ -20,7 +19,7 @@ from rightcall.judge.reply_schema import (
     one_of,
     strict_object,
 )
-from rightcall.judge.typed import Confidence, Facts, Items, Part, Score, Text, TypedReply, typed, under_own_names
+from rightcall.judge.typed import Confidence, Facts, Items, Part, Score, Text, TypedReply, read_typed
 
 FlagKind = Literal[
     "wrong_value", "wrong_field", "wrong_unit", "ignored_error", "ignored_field", "invented", "wrong_conclusion"
@@ -84,9 +83,4 @@ def read_interpretation(
         text: the raw reply.
         finish_reason: why the model stopped, in the provider's words.
     """
-    found = find_object(text, _KEYS, finish_reason)
-    if isinstance(found, Malformed):
-        return found
-    values = dict(found.values)
-    clashes = under_own_names(values, _ALIASES)
-    return typed(InterpretationReply, Found(values, found.noted), clashes=clashes)
+    return read_typed(InterpretationReply, text, finish_reason, keys=_KEYS, aliases=_ALIASES)

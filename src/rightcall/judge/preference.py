@@ -10,9 +10,8 @@ from typing import Annotated, Literal, Unpack
 from pydantic import BeforeValidator, Field
 
 from rightcall.judge.contract import Malformed
-from rightcall.judge.reply import Found, find_object
 from rightcall.judge.reply_schema import CONFIDENCE, TEXT, list_of, one_of, strict_object
-from rightcall.judge.typed import Confidence, Facts, Items, Part, Text, TypedReply, typed, under_own_names
+from rightcall.judge.typed import Confidence, Facts, Items, Part, Text, TypedReply, read_typed
 
 _CRITERIA = ("tool_selection", "argument_accuracy", "call_ordering", "abstention_handling", "error_handling")
 
@@ -72,9 +71,4 @@ def read_preference(
         text: the raw reply.
         finish_reason: why the model stopped, in the provider's words.
     """
-    found = find_object(text, _KEYS, finish_reason)
-    if isinstance(found, Malformed):
-        return found
-    values = dict(found.values)
-    clashes = under_own_names(values, _ALIASES)
-    return typed(PreferenceReply, Found(values, found.noted), clashes=clashes)
+    return read_typed(PreferenceReply, text, finish_reason, keys=_KEYS, aliases=_ALIASES)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 from pydantic import Discriminator, Field, Tag
 
 from rightcall.judge.contract import Malformed, Problem
-from rightcall.judge.reply import Found, find_object
 from rightcall.judge.reply_schema import SCORE, SCORE_OR_NULL, TEXT, TEXT_OR_NULL, list_of, one_of, strict_object
-from rightcall.judge.typed import Facts, Items, Number, Part, Score, Text, TypedReply, typed, under_own_names
+from rightcall.judge.typed import Facts, Items, Number, Part, Score, Text, TypedReply, read_typed
 from rightcall.judge.wording import joined, shown
 
 if TYPE_CHECKING:
@@ -128,15 +127,12 @@ def read_rubric(text: str, finish_reason: str | None = None, **facts: Unpack[Fac
         finish_reason: why the model stopped, in the provider's words.
         **facts: `calls` (call id -> tool name): each must be evaluated exactly once, under its own tool name.
     """
-    found = find_object(text, _KEYS, finish_reason)
-    if isinstance(found, Malformed):
-        return found
-    values = dict(found.values)
-    clashes = under_own_names(values, _ALIASES)
-    return typed(
+    return read_typed(
         RubricReply,
-        Found(values, found.noted),
-        clashes=clashes,
+        text,
+        finish_reason,
+        keys=_KEYS,
+        aliases=_ALIASES,
         contradictions=partial(_contradictions, calls=facts.get("calls")),
         notes=_notes,
     )

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidato
 from pydantic_core import PydanticCustomError
 
 from rightcall.judge.contract import Malformed, Problem
+from rightcall.judge.reply import Found, find_object
 from rightcall.judge.wording import is_blank, joined, listed, shown
 from rightcall.trace.jsontext import same
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-    from rightcall.judge.reply import Found
     from rightcall.trace.jsontext import JsonValue
 
 
@@ -107,6 +107,35 @@ Items = Annotated[tuple[Item, ...], Field(strict=False)]
 # ---- reading ------------------------------------------------------------------------------------------------------
 
 Reply = TypeVar("Reply", bound=TypedReply)
+
+
+def read_typed(
+    model: type[Reply],
+    text: str,
+    finish_reason: str | None,
+    *,
+    keys: frozenset[str],
+    aliases: Mapping[str, str],
+    contradictions: Callable[[Reply], Iterable[Problem]] = lambda _: (),
+    notes: Callable[[Reply], Iterable[Problem]] = lambda _: (),
+) -> Reply | Malformed:
+    """From the raw text to the typed reply of a grader whose fields have other names too.
+
+    Args:
+        model: the grader's model.
+        text: the raw reply.
+        finish_reason: why the model stopped, in the provider's words.
+        keys: the names that make an object verdict-shaped.
+        aliases: other name -> own name.
+        contradictions: what contradicts what in a reply whose values are fine one by one.
+        notes: what is worth recording about a good reply.
+    """
+    found = find_object(text, keys, finish_reason)
+    if isinstance(found, Malformed):
+        return found
+    values = dict(found.values)
+    clashes = under_own_names(values, aliases)
+    return typed(model, Found(values, found.noted), clashes=clashes, contradictions=contradictions, notes=notes)
 
 
 def typed(

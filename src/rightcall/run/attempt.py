@@ -28,7 +28,7 @@ from rightcall.judge.reminder import reminder
 from rightcall.llm.client import Answer, Request
 from rightcall.llm.tokens import was_cut
 from rightcall.run.subject import cache_key
-from rightcall.trace.digest import digest
+from rightcall.store.packing import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -329,10 +329,3 @@ def _other_model(judge: Judge, answer: Answer) -> str:
         f"asked for `{judge.spec.model}`, answered by `{answer.model}`: "
         "not this judge's answer (a server's own name for it goes into `answers_as`)"
     )
-
-
-def digest_of(record: AttemptRecord) -> str:
-    """A recorded attempt's identity, as the store computes it."""
-    from rightcall.trace import jsontext
-
-    return digest(jsontext.decode(jsontext.encode(record)))

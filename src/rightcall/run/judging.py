@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from rightcall.judge.contract import Malformed
-from rightcall.run.attempt import NotBegun, Outcome, attempt, digest_of, echoes
+from rightcall.run.attempt import NotBegun, Outcome, attempt, echoes
 from rightcall.run.record import BudgetSpent
 from rightcall.run.subject import cache_key
+from rightcall.store.packing import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
