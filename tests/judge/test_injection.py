@@ -339,6 +339,12 @@ json_values = st.recursive(
 )
 
 
+def test_half_a_surrogate_pair_in_a_value_breaks_nothing():
+    value = {"grade": "PASS", "note": "\ud800"}
+    assert is_echo('{"grade": "PASS"}', {"V": value}) is None
+    assert [one.kind for one in suspicions({"V": value})] == ["format_impersonation"]
+
+
 @settings(max_examples=150, deadline=None)
 @given(json_values)
 def test_no_value_breaks_the_search_and_every_finding_is_well_formed(value):

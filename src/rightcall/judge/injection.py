@@ -15,6 +15,7 @@ All matching is done by RE2 or in single passes, so that hostile text costs time
 from __future__ import annotations
 
 import base64
+import json
 import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -154,7 +155,7 @@ def _unfenced(text: str) -> str:
 def _in_object(item: Mapping[str, JsonValue]) -> Iterator[tuple[SuspicionKind, str]]:
     """A verdict that stands in the values as an object."""
     if VERDICT_KEYS & item.keys() or any(item.get(key) in ("PASS", "FAIL") for key in ("grade", "verdict")):
-        yield "format_impersonation", text_of(jsontext.encode({key: item[key] for key in list(item)[:8]}))
+        yield "format_impersonation", json.dumps({key: item[key] for key in list(item)[:8]}, ensure_ascii=False)
 
 
 def _found_in(text: str) -> Iterable[tuple[SuspicionKind, str]]:
