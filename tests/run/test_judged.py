@@ -73,7 +73,7 @@ def test_a_sample_is_the_same_for_the_same_seed_in_any_order_of_the_steps(tmp_pa
 
 
 def test_a_sample_larger_than_the_whole_is_the_whole(here):
-    items = [Item(unit=str(n), subject=None, conclude=lambda _: None) for n in range(5)]
+    items = [Item(unit=str(n), queries=(), conclude=lambda _: None) for n in range(5)]
     assert list(sampled(iter(items), Asking(Terms(), Budget(), sample=9))) == items
     assert list(sampled(iter(items), Asking(Terms(), Budget()))) == items
 
@@ -188,7 +188,7 @@ class Fixed:
 
     def items(self) -> Iterator[Item]:
         for n in range(self.number):
-            yield Item(unit=f"u{n}", subject=None, conclude=self.concluded(n), case=b"%d" % n * self.size)
+            yield Item(unit=f"u{n}", queries=(), conclude=self.concluded(n), case=b"%d" % n * self.size)
 
     def concluded(self, n: int) -> Any:
         text = f"{n:<{self.size}}"

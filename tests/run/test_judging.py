@@ -62,7 +62,7 @@ def test_items_are_taken_one_by_one_as_places_become_free():
                 yield Item(n)
 
         class Item:
-            subject = None
+            queries = ()
 
             def __init__(self, n):
                 self.n = n
@@ -312,7 +312,7 @@ def test_one_interrupt_asks_nothing_new_and_loses_nothing_that_was_asked():
                 judging.interrupt()
 
         class Item:
-            subject = None
+            queries = ()
 
         stop = await judging.run((Item() for _ in range(100)), conclude)
         return stop, len(done)

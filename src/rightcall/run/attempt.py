@@ -63,6 +63,7 @@ class Outcome:
         healed: whether the content retry gave the reply.
         suspicions: what in the reply itself looks like an attack.
         calls: exchanges made for it.
+        order: which of several questions about the item it was, as the subject says.
     """
 
     judge: str
@@ -77,6 +78,7 @@ class Outcome:
     model: str | None = None
     message: str | None = None
     calls: int = 0
+    order: str = ""
 
 
 async def attempt(
@@ -296,14 +298,14 @@ class _Asking:
         return Outcome(
             judge=self.judge.name, replicate=self.replicate, reply=read, problems=read.noted,
             attempts=tuple(self.digests), cached=cached, healed=number > 0,
-            suspicions=echoes(text, self.subject, self.record), calls=self.calls,
+            suspicions=echoes(text, self.subject, self.record), calls=self.calls, order=self.subject.order,
             model=None if model is None else self.record.clean(model),
         )  # fmt: skip
 
     def _failed(self, reason: str, message: str) -> Outcome:
         return Outcome(
             judge=self.judge.name, replicate=self.replicate, reason=reason, attempts=tuple(self.digests),
-            message=self.record.clean(message), calls=self.calls,
+            message=self.record.clean(message), calls=self.calls, order=self.subject.order,
         )  # fmt: skip
 
 

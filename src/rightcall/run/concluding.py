@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from rightcall.run.clock import now
 from rightcall.run.record import sha256_of
 from rightcall.store.records import CaseRecord, ReviewRecord, TraceRecord, VerdictRecord
@@ -29,6 +31,7 @@ class Verdicts:
         writer: where they go.
         cleaner: takes secrets out of what a reviewer reads.
         before: what the run had on record when it went on.
+        staged: whether a unit can be concluded more than once.
     """
 
     run: RunRecord
@@ -36,8 +39,12 @@ class Verdicts:
     writer: Writer
     cleaner: Cleaner
     before: Before
+    staged: bool = False
 
-    async def write(self, item: Item, outcomes: Sequence[Outcome], done: Concluded, line: bytes) -> None:
+    async def write(
+        self, item: Item, outcomes: Sequence[Outcome], done: Concluded, line: bytes,
+        earlier: VerdictRecord | None = None,
+    ) -> list[str]:  # fmt: skip
         """Write a conclusion; it is committed when this returns.
 
         Args:
@@ -45,33 +52,45 @@ class Verdicts:
             outcomes: of all questions about it.
             done: what was concluded.
             line: the result as JSON.
+            earlier: the verdict that it replaces, if the run has one already.
+
+        Returns:
+            The reasons for which it was put down for review.
 
         Raises:
             StoreError: nothing of it was written.
         """
-        trace, case = (None if body is None else sha256_of(body) for body in (item.trace, item.case))
+        trace, trace_b, case = (
+            None if body is None else sha256_of(body) for body in (item.trace, item.trace_b, item.case)
+        )
         records: list[Record] = []
-        if trace is not None:
-            records.append(TraceRecord(body=trace, id=item.trace_id or "", case_id=item.case_id))
+        for body, id_ in ((trace, item.trace_id), (trace_b, item.trace_b_id)):
+            if body is not None:
+                records.append(TraceRecord(body=body, id=id_ or "", case_id=item.case_id))
         if case is not None:
             records.append(CaseRecord(body=case, id=item.case_id or item.step_id or ""))
-        records.append(self._verdict(item, outcomes, done, sha256_of(line), trace, case))
-        records += self._reviews(item, done)
+        verdict = self._verdict(item, outcomes, done, sha256_of(line), earlier)
+        records.append(msgspec.structs.replace(verdict, trace=trace, trace_b=trace_b, case=case))
+        reviews = list(self._reviews(item, done))
+        if self.staged:
+            self.before.reviewed.update((item.unit, review.reason) for review in reviews)
         # The store leaves alone what it has: what is on record is not remembered here a second time.
-        await self.writer.append(records, [body for body in (line, item.trace, item.case) if body is not None])
+        bodies = (line, item.trace, item.trace_b, item.case)
+        await self.writer.append([*records, *reviews], [body for body in bodies if body is not None])
+        return [review.reason for review in reviews]
 
     def _verdict(
-        self, item: Item, outcomes: Sequence[Outcome], done: Concluded, result: str, trace: str | None,
-        case: str | None,
-    ) -> VerdictRecord:  # fmt: skip
-        before = self.before.revisions.get(item.unit)
+        self, item: Item, outcomes: Sequence[Outcome], done: Concluded, result: str, earlier: VerdictRecord | None
+    ) -> VerdictRecord:
+        before = self.before.revisions.get(item.unit) if earlier is None else earlier.revision
+        attempts = [*(earlier.attempts if earlier is not None else ())]
+        attempts += [digest for outcome in outcomes for digest in outcome.attempts]
         return VerdictRecord(
             run_id=self.run.id, grader=self.grader, unit=item.unit, result=result, status=done.result.status,
             reason=done.result.reason, verdict=done.result.verdict,
             score=getattr(done.result, "overall_score", None),
-            case_id=item.case_id, trace_id=item.trace_id, step_id=item.step_id, trace=trace, case=case,
-            revision=0 if before is None else before + 1,
-            attempts=tuple(digest for outcome in outcomes for digest in outcome.attempts), decided_by=done.decided_by,
+            case_id=item.case_id, trace_id=item.trace_id, step_id=item.step_id,
+            revision=0 if before is None else before + 1, attempts=tuple(attempts), decided_by=done.decided_by,
         )  # fmt: skip
 
     def _reviews(self, item: Item, done: Concluded) -> Iterator[ReviewRecord]:

@@ -71,12 +71,13 @@ def forecast(setup: Setup) -> Forecast:
             if item.unit in seen.known.settled:
                 continue
             items += 1
-            if item.subject is None:
+            if not item.queries:
                 without += 1
                 continue
-            for judge in judges:
-                for replicate in range(setup.asking.terms.replicates):
-                    seen.question(item.subject, judge, replicate)
+            for query in item.queries:
+                for judge in (one for one in judges if query.judges is None or one.name in query.judges):
+                    for replicate in range(setup.asking.terms.replicates):
+                        seen.question(query.subject, judge, replicate)
     finally:
         setup.close()
     return Forecast(

@@ -57,26 +57,48 @@ class Concluded:
 
 
 @dataclass(frozen=True)
+class Query:
+    """A question to some of the run's judges: by name, or to all of them (`None`)."""
+
+    subject: Subject
+    judges: tuple[str, ...] | None = None
+
+
+def _nothing_more(_outcomes: Sequence[Outcome]) -> Sequence[Query]:
+    return ()
+
+
+@dataclass(frozen=True)
 class Item:
     """One thing to judge.
 
     Attributes:
         unit: identifies it within the run.
-        subject: what a judge is asked; `None` if there is nothing to ask.
+        queries: what judges are asked, side by side; empty if there is nothing to ask.
         conclude: from outcomes to a conclusion.
-        trace, case: the redacted bodies to keep; `None` if there is none.
+        more: what is asked next, given every outcome so far; called until it returns nothing.
+        trace, trace_b, case: the redacted bodies to keep; `None` if there is none.
+        trace_b_id: the id of the second trace, for graders that compare.
         place: its place in input order, which the run gives it.
     """
 
     unit: str
-    subject: Subject | None
+    queries: tuple[Query, ...]
     conclude: Callable[[Sequence[Outcome]], Concluded]
+    more: Callable[[Sequence[Outcome]], Sequence[Query]] = _nothing_more
     case_id: str | None = None
     trace_id: str | None = None
+    trace_b_id: str | None = None
     step_id: str | None = None
     trace: bytes | None = None
+    trace_b: bytes | None = None
     case: bytes | None = None
     place: int = -1
+
+
+def asked(subject: Subject | None) -> tuple[Query, ...]:
+    """One question to all judges, or none."""
+    return () if subject is None else (Query(subject),)
 
 
 class Aggregate(Protocol):
@@ -114,6 +136,18 @@ class Work(Protocol):
 
     def facts(self) -> dict[str, Any]:
         """What is judged, by which prompt: enough to tell whether two runs can be compared."""
+        ...
+
+
+class Staged(Protocol):
+    """A grader that, once every item has a result, asks further questions about some of them."""
+
+    def stage(self, results: Callable[[], Iterator[Any]]) -> Iterator[Item] | None:
+        """The items of the next stage, each with the place of the result that it replaces; `None`: there is none.
+
+        Called after each stage until it returns `None`. It depends on nothing but the results (so far, in input
+        order), so that a run that was killed goes on in the same way; items whose result stands already are left out.
+        """
         ...
 
 

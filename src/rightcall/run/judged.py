@@ -114,6 +114,15 @@ class Judged:
         self.tally.add(result)
         self.aggregate.add(result)
 
+    def recount(self, aggregate: Aggregate) -> None:
+        """Take all figures anew from the spool, whose results were replaced in part."""
+        old = self.tally
+        self.aggregate = aggregate
+        self.tally = JudgedTally(not_asked=old.not_asked, reviews=old.reviews, resumed=old.resumed)
+        for result in self.decoded():
+            self.tally.add(result)
+            self.aggregate.add(result)
+
     def results(self) -> Iterator[bytes]:
         """Every concluded result as JSON, in input order."""
         return self.spool.lines()
@@ -210,14 +219,15 @@ class _Run:
             await self._conclude(item, [])
 
     async def _recorded(self, run: RunRecord, store: Store, writer: Writer) -> None:
-        self.verdicts = Verdicts(run, self.work.grader, writer, self.cleaner, self.before)
+        self.verdicts = Verdicts(run, self.work.grader, writer, self.cleaner, self.before, hasattr(self.work, "stage"))
         record = Recorder(run.id, store, writer, self.cleaner, budget=self.asking.budget)
         terms = self.asking.terms if self.judges else replace(self.asking.terms, jobs=TOGETHER)
         judging = Judging(self.judges, record, terms, self.before.past)
         try:
             with self.on_interrupt(judging.interrupt):
                 self.judged.stop = await judging.run(self._items(), self._conclude)
-            self._pass_over_the_rest()
+                self._pass_over_the_rest()
+                await self._stages(judging)
         except RightcallError as error:
             await self._try_to_end(writer, run, "broken", self.cleaner.text(error.message))
             raise
@@ -245,7 +255,7 @@ class _Run:
         run = self.store.run(self.asking.resume)
         refuse_other_inputs(run, self.work.grader, self.facts)
         self.store.write([RunEvent(run_id=run.id, at=now(), status="resumed")])
-        self.before = on_record(self.store, run.id)
+        self.before = on_record(self.store, run.id, staged=hasattr(self.work, "stage"))
         return run
 
     async def _end(self, writer: Writer, run: RunRecord, status: RunStatus, message: str | None) -> None:
@@ -254,6 +264,16 @@ class _Run:
         summary = {**short_summary(self.judged), "own": own, "warnings": self.judged.warnings}
         plain = jsontext.decode(msgspec.json.encode(summary))
         await writer.append([RunEvent(run_id=run.id, at=now(), status=status, message=message, summary=plain)])
+
+    async def _stages(self, judging: Judging) -> None:
+        """Further questions about what has a result, for graders that have any; then everything is counted anew."""
+        stage = getattr(self.work, "stage", None)
+        while stage is not None and self.judges and self.judged.stop is None:
+            items = stage(self.judged.decoded)
+            if items is None:
+                return
+            self.judged.stop = await judging.run(items, self._conclude_again)
+            self.judged.recount(self.work.aggregate())
 
     async def _try_to_end(self, writer: Writer, run: RunRecord, status: RunStatus, message: str) -> None:
         """Note why a run broke, if the record still takes it."""
@@ -308,11 +328,22 @@ class _Run:
         """Record a conclusion, then count it."""
         done = item.conclude(outcomes)
         line = msgspec.json.encode(done.result)
+        reasons = [review.reason for review in done.reviews]
         if self.verdicts is not None:
             await self.verdicts.write(item, outcomes, done, line)
-        for review in done.reviews:
-            self.judged.tally.reviews[review.reason] += 1
+        self.judged.tally.reviews.update(reasons)
         self._count(item.place, line, done.result)
+
+    async def _conclude_again(self, item: Item, outcomes: list[Outcome]) -> None:
+        """Record a conclusion that replaces an earlier one of this run; `_stages` counts it."""
+        assert self.verdicts is not None  # noqa: S101 - stages are only run where everything is kept
+        assert self.store is not None  # noqa: S101 - the same
+        done = item.conclude(outcomes)
+        line = msgspec.json.encode(done.result)
+        earlier = self.store.verdict(self.verdicts.run.id, item.unit, self.work.grader)
+        self.judged.tally.reviews.update(await self.verdicts.write(item, outcomes, done, line, earlier))
+        self.judged.spool.put(item.place, line)
+        self.progress(self.judged.tally.evaluated, sum(self.judged.tally.unevaluable.values()))
 
     def _count(self, place: int, line: bytes, result: JudgedResult) -> None:
         self.judged.count(place, line, result)

@@ -21,7 +21,7 @@ from rightcall.store.packing import digest_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 
-    from rightcall.run.items import Item
+    from rightcall.run.items import Item, Query
     from rightcall.run.record import Recorder
     from rightcall.run.subject import Judge, Subject
     from rightcall.store.records import AttemptRecord
@@ -123,18 +123,36 @@ class Judging:
                 await asyncio.sleep(0)  # between two questions that are prepared, answers are taken in
             if item is None:
                 return
-            outcomes = [] if item.subject is None or not self.judges else await self._judge(item.subject)
+            outcomes = await self._judge(item) if self.judges else []
             if outcomes is not None:
                 await conclude(item, outcomes)
 
-    async def _judge(self, subject: Subject) -> list[Outcome] | None:
-        """The outcomes of all questions about a subject; `None` if the run stopped before they were complete."""
-        questions = [(judge, number) for judge in self.judges for number in range(self.terms.replicates)]
+    async def _judge(self, item: Item) -> list[Outcome] | None:
+        """The outcomes of all questions about an item; `None` if the run stopped before they were complete."""
+        outcomes: list[Outcome] = []
+        queries: Sequence[Query] = item.queries
+        while queries:
+            answered = await self._answers(queries)
+            if answered is None:
+                return None
+            outcomes += answered
+            queries = item.more(outcomes)
+        return outcomes
+
+    async def _answers(self, queries: Sequence[Query]) -> list[Outcome] | None:
+        """The outcomes of some questions, side by side; `None` if the run stopped before they were complete."""
+        questions = [
+            (query.subject, judge, number)
+            for query in queries
+            for judge in self.judges
+            if query.judges is None or judge.name in query.judges
+            for number in range(self.terms.replicates)
+        ]
         try:
             if len(questions) == 1:
-                outcomes = [await self._ask(subject, *questions[0])]
+                outcomes = [await self._ask(*questions[0])]
             else:
-                outcomes = await _all([self._ask(subject, judge, number) for judge, number in questions])
+                outcomes = await _all([self._ask(*question) for question in questions])
         except NotBegun:
             return None
         except BudgetSpent as error:
@@ -167,7 +185,7 @@ class Judging:
             return None
         return Outcome(
             judge=judge.name, replicate=replicate, reply=read, problems=read.noted, attempts=(digest_of(old),),
-            cached=True, healed=old.attempt > 0, model=old.model_answered,
+            cached=True, healed=old.attempt > 0, model=old.model_answered, order=subject.order,
             suspicions=echoes(text, subject, self.record),
         )  # fmt: skip
 

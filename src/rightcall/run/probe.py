@@ -20,7 +20,7 @@ from rightcall.judge.panel import RUBRIC, SELECTION
 from rightcall.judge.probes import Pair, Probe, Reading, evaluate, probe_verdict, probes
 from rightcall.judge.views import call_ids, rubric_values, selection_values
 from rightcall.run.catalogs import Catalogs
-from rightcall.run.items import Concluded, Item
+from rightcall.run.items import Concluded, Item, asked
 from rightcall.run.opinions import voices_of
 from rightcall.run.questions import Unasked
 from rightcall.run.selection import prompt_facts
@@ -181,7 +181,7 @@ class ProbeWork:
 
     def _compared(self, probe: Probe) -> Item:
         result = ProbeResult(unit=probe.id, of=probe.grader, same=self._is_same(probe))
-        return Item(unit=probe.id, subject=None, case_id=probe.id, conclude=lambda _outcomes: Concluded(result, "code"))
+        return Item(unit=probe.id, queries=(), case_id=probe.id, conclude=lambda _outcomes: Concluded(result, "code"))
 
     def _is_same(self, probe: Probe) -> bool:
         """Whether an attack leaves the question byte for byte as it was."""
@@ -201,7 +201,7 @@ class ProbeWork:
             )
         unasked = question if isinstance(question, Unasked) else None
         return Item(
-            unit=unit, subject=subject, case_id=unit,
+            unit=unit, queries=asked(subject), case_id=unit,
             conclude=lambda outcomes: self._conclude(unit, grader, unasked, outcomes),
         )  # fmt: skip
 

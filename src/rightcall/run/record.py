@@ -200,6 +200,7 @@ class Recorder:
             price=price, currency=currency, http_status=exchange.http_status, retry_after=exchange.retry_after,
             request_id=self._said(answer.request_id) if answer else None,
             message=self._said(exchange.message), latency=exchange.latency,
+            positions=None if subject.positions is None else self.cleaner.value(dict(subject.positions)),
             started_at=exchange.started_at, ended_at=exchange.ended_at, notes=_notes(subject, exchange, request),
         )  # fmt: skip
         return record, bodies

@@ -31,7 +31,7 @@ class Before:
         revisions: unit -> revision of a verdict that is asked for again.
         past: unit -> attempts that belong to no verdict that stands.
         reviews: reason -> review items of the verdicts that stand.
-        reviewed: (unit, reason) of the review items of all others.
+        reviewed: (unit, reason) of the review items of all others; of a staged run, of all.
     """
 
     settled: dict[str, str] = field(default_factory=dict)
@@ -41,21 +41,30 @@ class Before:
     reviewed: set[tuple[str, str]] = field(default_factory=set)
 
 
-def on_record(store: Store, run_id: str) -> Before:
-    """Everything about a run that counts when it goes on."""
+def on_record(store: Store, run_id: str, *, staged: bool = False) -> Before:
+    """Everything about a run that counts when it goes on.
+
+    Args:
+        store: where.
+        run_id: which run.
+        staged: whether what has a verdict may be asked about further, so that its later attempts count too.
+    """
     before = Before()
+    rests_on: dict[str, frozenset[str]] = {}
     for verdict in store.verdicts(run_id):
+        if staged:
+            rests_on[verdict.unit] = frozenset(verdict.attempts)
         if verdict.reason in AGAIN:
             before.revisions[verdict.unit] = verdict.revision
         else:
             before.settled[verdict.unit] = verdict.result
-    for _seq, _digest, old in store.attempts(run_id=run_id):
-        if old.unit not in before.settled:
+    for _seq, digest, old in store.attempts(run_id=run_id):
+        if old.unit not in before.settled or (staged and digest not in rests_on[old.unit]):
             before.past.setdefault(old.unit, []).append(old)
     for _name, review in store.reviews(run_id=run_id):
         if review.unit in before.settled:
             before.reviews[review.reason] += 1
-        else:
+        if staged or review.unit not in before.settled:
             before.reviewed.add((review.unit, review.reason))
     return before
 

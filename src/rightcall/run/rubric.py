@@ -16,7 +16,7 @@ from rightcall.judge.facts import RubricFacts, facts_of
 from rightcall.judge.panel import RUBRIC
 from rightcall.judge.views import call_ids, rubric_values
 from rightcall.run.hiding import hidden, hidden_case, hidden_trace
-from rightcall.run.items import Concluded, Item, ToReview
+from rightcall.run.items import Concluded, Item, ToReview, asked
 from rightcall.run.judged import is_drawn
 from rightcall.run.opinions import Voices, common_reviews, seen_in, suspected, voices_of
 from rightcall.run.questions import Unasked
@@ -148,7 +148,7 @@ class RubricWork:
         ids: dict[str, Any] = {"case_id": case_id, "trace_id": shown.id}
         subject, unasked = self._subject(unit, shown, shown_case, catalog, ids)
         return Item(
-            unit=unit, subject=subject, trace=jsontext.encode(shown),
+            unit=unit, queries=asked(subject), trace=jsontext.encode(shown),
             case=None if shown_case is None else jsontext.encode(shown_case),
             conclude=lambda outcomes: self._conclude(shown, safe, facts, subject, unasked, outcomes), **ids,
         )  # fmt: skip

@@ -15,7 +15,7 @@ from rightcall.grade.selection import SelectionResult, catalog_of, select
 from rightcall.judge.audit import audit_selection
 from rightcall.judge.panel import SELECTION
 from rightcall.judge.views import selection_values
-from rightcall.run.items import Concluded, Item, ToReview
+from rightcall.run.items import Concluded, Item, ToReview, asked
 from rightcall.run.judged import is_drawn
 from rightcall.run.opinions import Voices, common_reviews, seen_in, suspected, voices_of
 from rightcall.run.questions import Unasked
@@ -157,7 +157,7 @@ class SelectionWork:
         before[result.step_id] += 1
         which = "" if before[result.step_id] == 1 else f", {before[result.step_id]}"
         return Item(
-            unit=f"{result.step_id} (no step{which})", subject=None, case_id=case_id, trace_id=trace_id,
+            unit=f"{result.step_id} (no step{which})", queries=(), case_id=case_id, trace_id=trace_id,
             conclude=lambda _outcomes: Concluded(result, "code", todo),
         )  # fmt: skip
 
@@ -169,7 +169,7 @@ class SelectionWork:
         if self.prompter is not None and code.status == "EVALUATED":
             subject, unasked = self._subject(shown, ids)
         return Item(
-            unit=shown.id, subject=subject, case=_encode(shown), trace=None,
+            unit=shown.id, queries=asked(subject), case=_encode(shown), trace=None,
             conclude=lambda outcomes: self._conclude(shown, code, subject, unasked, outcomes), **ids,
         )  # fmt: skip
 

@@ -32,6 +32,8 @@ class Subject:
         question: what is asked; everything in it has been redacted.
         read: from text and finish reason to a typed reply or `Malformed`.
         values: what was filled into the prompt, to recognise an echo.
+        order: tells apart questions about one item that show it in different orders.
+        positions: what stood at which place of the question, for the record.
     """
 
     grader: str
@@ -42,6 +44,8 @@ class Subject:
     case_id: str | None = None
     trace_id: str | None = None
     step_id: str | None = None
+    order: str = ""
+    positions: Mapping[str, str] | None = None
 
 
 @dataclass

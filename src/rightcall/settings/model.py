@@ -37,11 +37,54 @@ class RubricTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     prompt_golden: str = "rubric_golden"
 
 
+class PreferenceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[preference]`: who compares two traces, in which orders, and when somebody else is asked.
+
+    `second_judge` is asked where the first one's answer is a tie, depends on the order, or is less sure than
+    `min_confidence`. `by` says what code may decide: what the policy vetoes, or what the golden says too.
+    """
+
+    judge: str = "auto"
+    second_judge: str | None = None
+    prompt: str = "preference"
+    orders: Literal["both", "random"] = "both"
+    allow_tie: bool = True
+    min_confidence: float = 0.7
+    by: Literal["policy", "golden"] = "policy"
+
+
+class InterpretationTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[interpretation]`: who judges readings of tool results.
+
+    With a `strong_judge`, `judge` is asked about all of them and the strong one about a random `strong_share` of the
+    same ones, for a corrected mean. Where the two differ in more than `max_disagreement` of them, the strong judge is
+    asked about all. Below `min_fidelity` or `min_confidence` a person looks.
+    """
+
+    judge: str = "auto"
+    strong_judge: str | None = None
+    strong_share: float = 0.2
+    prompt: str = "interpretation"
+    mapping: Literal["fifths", "unit", "direct"] = "fifths"
+    min_fidelity: float = 0.8
+    min_confidence: float = 0.7
+    max_disagreement: float = 0.1
+
+
 class ReviewTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`[review]`: the share of items that people see at random, and of those with a tool that is new."""
+    """`[review]`: what people see, how many of them, and who may do what.
+
+    `random` is the share of items that people see at random, `random_new_tools` of those with a tool that is new.
+    `answers` different people answer an item, `answers_critical` one that may be CRITICAL. A claim is held for
+    `lease_minutes`. Once `people` names anybody, only they can act, each in the roles given.
+    """
 
     random: float = 0.1
     random_new_tools: float = 0.5
+    answers: int = 1
+    answers_critical: int = 2
+    lease_minutes: float = 15.0
+    people: dict[str, tuple[Literal["reviewer", "adjudicator", "signer"], ...]] = {}
 
 
 class RedactTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,6 +123,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     golden: GoldenTable = GoldenTable()
     selection: SelectionTable = SelectionTable()
     rubric: RubricTable = RubricTable()
+    preference: PreferenceTable = PreferenceTable()
+    interpretation: InterpretationTable = InterpretationTable()
     review: ReviewTable = ReviewTable()
     redact: RedactTable = RedactTable()
     limits: LimitsTable = LimitsTable()

@@ -9,6 +9,7 @@ Everything in a record has been redacted by whoever made it: the store writes wh
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -140,6 +141,7 @@ class VerdictRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="
     The current verdict of a unit is its highest `revision`: a case that a transport fault had left without an answer
     can be asked again when the run is resumed. `result` is the SHA-256 of the result's JSON (body) as `--json` gives
     it. `attempts` are digests of the attempts that it rests on. `decided_by`: `code`, `judge`, `panel`, `person`.
+    `trace` and `case` are bodies; `trace_b` is that of the second trace, for graders that compare two.
     """
 
     run_id: str
@@ -154,6 +156,7 @@ class VerdictRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="
     trace_id: str | None = None
     step_id: str | None = None
     trace: str | None = None
+    trace_b: str | None = None
     case: str | None = None
     revision: int = 0
     attempts: tuple[str, ...] = ()
@@ -176,4 +179,130 @@ class ReviewRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="r
     step_id: str | None = None
 
 
-Record = RunRecord | RunEvent | TraceRecord | CaseRecord | AttemptRecord | VerdictRecord | ReviewRecord
+AnswerKind = Literal["answer", "amendment", "adjudication", "imported"]
+ReviewAct = Literal["claimed", "released", "skipped", "returned", "disagreement"]
+
+
+class AnswerRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="answer"):
+    """What a person said about one review item. It is never changed: a correction is another record.
+
+    Attributes:
+        item: the item's full id. run_id, grader, unit, case_id, trace_id, step_id: what it is about.
+        who, at, client: who answered, when (ISO 8601, UTC), from where (`terminal`, `web`, `import` …).
+        kind: `answer` (counts towards the number that is needed), `amendment` (a later change of one's own answer),
+            `adjudication` (decides between answers that differ), `imported` (given elsewhere).
+        extra: the item had all its answers when this one came: kept, shown as such, decides nothing.
+        blind: whether it was given without sight of any verdict, score or other answer.
+        fields: the answer by field, as the grader's form defines it; of a pair, by agent and not by side.
+        unsure: why the person cannot judge this; then `fields` is empty.
+        note, evidence: the person's words, and what they point at (call ids, JSON paths).
+        verdict: digest of the verdict that stood when the person was asked: whom calibration compares with.
+        replaces: digest of the answer that an amendment corrects.
+        seed: what shuffled the sides of a pair. seconds: how long it took, where that is known.
+        probability: how likely the item was to be drawn. reasons: why it was there.
+    """
+
+    item: str
+    run_id: str
+    grader: str
+    unit: str
+    who: str
+    at: str
+    kind: AnswerKind = "answer"
+    extra: bool = False
+    blind: bool = True
+    fields: dict[str, Any] = {}
+    unsure: str | None = None
+    note: str = ""
+    evidence: tuple[str, ...] = ()
+    verdict: str | None = None
+    replaces: str | None = None
+    seed: str | None = None
+    seconds: float | None = None
+    probability: float = 1.0
+    reasons: tuple[str, ...] = ()
+    client: str = ""
+    case_id: str | None = None
+    trace_id: str | None = None
+    step_id: str | None = None
+
+
+class ConsensusRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="consensus"):
+    """What the answers to one item come to: `single`, `agreement`, or `adjudication` by a third person.
+
+    `answers` are the digests that it rests on, oldest first. The newest consensus of an item is the one that stands.
+    """
+
+    item: str
+    run_id: str
+    grader: str
+    unit: str
+    at: str
+    how: Literal["single", "agreement", "adjudication"]
+    fields: dict[str, Any] = {}
+    answers: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class SignoffRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="signoff"):
+    """A named person's decision on a CRITICAL item, with the reason. The newest one of an item is the one that stands.
+
+    `confirmed`: the misuse stands, the case counts as a failure and its traces stay out of exports. `dismissed`: the
+    severity is withdrawn. `typed` is what the person typed to show that the case was read; `role` what allowed it.
+    """
+
+    item: str
+    run_id: str
+    grader: str
+    unit: str
+    who: str
+    at: str
+    outcome: Literal["confirmed", "dismissed"]
+    reason: str
+    typed: str = ""
+    role: str | None = None
+    client: str = ""
+    case_id: str | None = None
+    trace_id: str | None = None
+    step_id: str | None = None
+
+
+class ReviewEvent(Struct, frozen=True, kw_only=True, tag_field="record", tag="review_event"):
+    """What became of a review item besides answers: who claimed, released, skipped or returned it, and why.
+
+    `disagreement`: the answers differ and a third person must decide. `until`: when a claim's lease ends.
+    """
+
+    item: str
+    run_id: str
+    act: ReviewAct
+    who: str
+    at: str
+    reason: str = ""
+    until: str | None = None
+    client: str = ""
+
+
+def item_of(run_id: str, grader: str, unit: str) -> str:
+    """The id of the review item about one unit of a run: `rv-` and 64 hexadecimal digits; all its reasons share it."""
+    return "rv-" + sha256(f"{run_id}\0{grader}\0{unit}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def short_item(item: str) -> str:
+    """An item's id as it is shown and typed: `rv-` and its first 8 digits."""
+    return item[:11]
+
+
+Record = (
+    RunRecord
+    | RunEvent
+    | TraceRecord
+    | CaseRecord
+    | AttemptRecord
+    | VerdictRecord
+    | ReviewRecord
+    | AnswerRecord
+    | ConsensusRecord
+    | SignoffRecord
+    | ReviewEvent
+)
