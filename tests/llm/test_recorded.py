@@ -40,6 +40,18 @@ def test_the_line_that_says_most_is_found_first(record):
     assert asked(client, grader="rubric").text == "unit"
 
 
+def test_a_pair_is_answered_by_whose_trace_stands_first(record):
+    client = record(
+        {"unit": "u1", "order": "ab", "replies": ["a first"]},
+        {"unit": "u1", "order": "ba", "replies": ["b first"]},
+        {"unit": "u2", "replies": ["whatever stands first"]},
+    )
+    assert (asked(client, order="ab").text, asked(client, order="ba").text) == ("a first", "b first")
+    assert asked(client, unit="u2", order="ba").text == "whatever stands first"
+    with pytest.raises(Rejected, match="no reply is recorded"):
+        asked(client)
+
+
 def test_each_attempt_has_its_reply(record):
     client = record(
         {"unit": "u1", "replies": ["bad", {"text": "good", "finish": "length", "input_tokens": 3, "output_tokens": 1}]}

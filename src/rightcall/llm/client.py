@@ -21,7 +21,8 @@ class Request(Struct, frozen=True, kw_only=True):
         schema: JSON Schema of the reply; `schema_name` is a short name for it.
         temperature: `None` = do not send one. The content retry asks with 0.
         max_tokens: limit of the reply; the retry of a truncated reply asks for more.
-        grader, unit, replicate, attempt: what the call is for. Sent nowhere; `recorded` and `scripted` answer by them.
+        grader, unit, order, replicate, attempt: what the call is for. Sent nowhere; `recorded` and `scripted` answer by
+            them.
         input_sha256: the question's identity, for the same purpose.
     """
 
@@ -33,6 +34,7 @@ class Request(Struct, frozen=True, kw_only=True):
     max_tokens: int = 2048
     grader: str = ""
     unit: str = ""
+    order: str = ""
     replicate: int = 0
     attempt: int = 0
     input_sha256: str = ""

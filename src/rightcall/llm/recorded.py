@@ -5,8 +5,8 @@ One JSON object a line::
     {"grader": "selection", "unit": "lost-wallet#1", "replies": ["…", {"text": "…", "finish": "length"}]}
 
 `replies` holds what is answered at each attempt: the question, then its content retry. A line is found by
-`input_sha256`, else by `unit` with or without `grader` and `replicate`; where several lines fit, the one that says
-most.
+`input_sha256`, else by `unit` with or without `grader`, `replicate` and `order` (of a pair: whose trace stands first,
+`ab` or `ba`); where several lines fit, the one that says most.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     unit: str | None = None
     input_sha256: str | None = None
     replicate: int | None = None
+    order: str | None = None
 
 
-_Key = tuple[str | None, str | None, str | None, int | None]
+_Key = tuple[str | None, str | None, str | None, int | None, str | None]
 
 
 class RecordedClient:
@@ -80,6 +81,7 @@ class RecordedClient:
             (request.unit or None, None),
             (request.grader or None, None),
             (request.replicate, None),
+            (request.order or None, None),
         )
         for key in product(*wanted):
             found = self._lines.get(key)
@@ -104,6 +106,7 @@ class RecordedClient:
 
     def _missing(self, request: Request, what: str) -> Rejected:
         asked = f"grader `{request.grader}`, unit `{request.unit}`, replicate {request.replicate}"
+        asked += f", order `{request.order}`" if request.order else ""
         return Rejected(
             f"{what} for {asked}", code=NOT_RECORDED, place=Place(self._file),
             hint="record it, or ask a judge that is not `recorded`",
@@ -121,7 +124,7 @@ def _load(file: Path) -> dict[_Key, tuple[int, RecordedLine]]:
             continue
         place = Place(str(file), number)
         line = _line(text, place)
-        key = (line.input_sha256, line.unit, line.grader, line.replicate)
+        key = (line.input_sha256, line.unit, line.grader, line.replicate, line.order)
         if key in found:
             raise ConfigError(f"the same question as in line {found[key][0]}", place=place, hint="remove one of them")
         found[key] = (number, line)

@@ -237,7 +237,7 @@ class _Asking:
         return Request(
             system=question.system, user=user, schema=question.reply_schema, schema_name=self.subject.grader,
             temperature=temperature, max_tokens=room, grader=self.subject.grader, unit=self.subject.unit,
-            replicate=self.replicate, attempt=self.number, input_sha256=question.input_sha256,
+            order=self.subject.order, replicate=self.replicate, attempt=self.number, input_sha256=question.input_sha256,
         )  # fmt: skip
 
     async def _note(self, exchange: Exchange, request: Request) -> None:
