@@ -38,11 +38,12 @@ from rightcall import (
 HERE = Path(__file__).parent
 DONE = {
     "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace", "call", "grade",
-    "load_cases", "load_policy", "load_steps", "load_tools", "load_traces", "read_reply", "rubric", "run", "select", "selection",
+    "interpretation", "load_cases", "load_policy", "load_steps", "load_tools", "load_traces", "preference", "read_reply",
+    "rubric", "run", "select", "selection",
 }  # fmt: skip
 MET = {
-    "Call", "CaseError", "ConfigError", "Finding", "GoldenResult", "JudgedRun", "Metrics", "MissingExtraError", "NoDataError",
-    "Opinion", "Place", "ProviderError", "RateLimited", "Rejected", "Result", "RubricResult", "RunError", "SelectionResult",
+    "Call", "CaseError", "ConfigError", "Finding", "GoldenResult", "InterpretationResult", "JudgedRun", "Metrics",
+    "MissingExtraError", "NoDataError", "Opinion", "Place", "PreferenceResult", "ProviderError", "RateLimited", "Rejected", "Result", "RubricResult", "RunError", "SelectionResult",
     "StoreError", "TraceError", "Unavailable",
 }  # fmt: skip
 """What a program only meets: results, their parts, errors."""
@@ -345,7 +346,10 @@ def test_run_takes_nothing_but_what_can_be_awaited():
 
 
 def test_the_signatures_of_the_judged_graders_are_fixed():
-    for grader, first in ((selection, "steps"), (rubric, "traces")):
+    graders = {
+        selection: "steps", rubric: "traces", rightcall.preference: "agents", rightcall.interpretation: "traces"
+    }  # fmt: skip
+    for grader, first in graders.items():
         parameters = signature(grader).parameters
         assert next(iter(parameters)) == first
         assert all(

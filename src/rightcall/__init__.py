@@ -24,11 +24,13 @@ if TYPE_CHECKING:
         Trace,
         call,
         grade,
+        interpretation,
         load_cases,
         load_policy,
         load_steps,
         load_tools,
         load_traces,
+        preference,
         read_reply,
         rubric,
         run,
@@ -47,7 +49,9 @@ if TYPE_CHECKING:
     from rightcall.errors import StoreError as StoreError
     from rightcall.errors import TraceError as TraceError
     from rightcall.errors import Unavailable as Unavailable
+    from rightcall.grade.interpretation import InterpretationResult as InterpretationResult
     from rightcall.grade.opinion import Opinion as Opinion
+    from rightcall.grade.preference import PreferenceResult as PreferenceResult
     from rightcall.grade.rubric import RubricResult as RubricResult
     from rightcall.grade.selection import SelectionResult as SelectionResult
     from rightcall.grade.verdict import Finding as Finding
@@ -71,11 +75,13 @@ __all__ = [
     "Trace",
     "call",
     "grade",
+    "interpretation",
     "load_cases",
     "load_policy",
     "load_steps",
     "load_tools",
     "load_traces",
+    "preference",
     "read_reply",
     "rubric",
     "run",
@@ -88,12 +94,14 @@ _MET = {
     "ConfigError": "rightcall.errors",
     "Finding": "rightcall.grade.verdict",
     "GoldenResult": "rightcall.grade.verdict",
+    "InterpretationResult": "rightcall.grade.interpretation",
     "JudgedRun": "rightcall.report.judged_run",
     "Metrics": "rightcall.grade.verdict",
     "MissingExtraError": "rightcall.errors",
     "NoDataError": "rightcall.errors",
     "Opinion": "rightcall.grade.opinion",
     "Place": "rightcall.errors",
+    "PreferenceResult": "rightcall.grade.preference",
     "ProviderError": "rightcall.errors",
     "RateLimited": "rightcall.errors",
     "Rejected": "rightcall.errors",

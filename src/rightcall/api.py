@@ -17,6 +17,7 @@ from collections.abc import Coroutine
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from rightcall.case.case import Case
@@ -37,9 +38,11 @@ from rightcall.trace.model import Message, Tool, Trace, call
 from rightcall.trace.sources.reading import load_traces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from rightcall.grade.interpretation import InterpretationResult
+    from rightcall.grade.preference import PreferenceResult
     from rightcall.grade.rubric import RubricResult
     from rightcall.grade.selection import SelectionResult
     from rightcall.judge.read import Reply
@@ -52,8 +55,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace", "call",
-    "grade", "load_cases", "load_policy", "load_steps", "load_tools", "load_traces", "read_reply", "rubric",
-    "run", "select", "selection",
+    "grade", "interpretation", "load_cases", "load_policy", "load_steps", "load_tools", "load_traces", "preference",
+    "read_reply", "rubric", "run", "select", "selection",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -154,7 +157,7 @@ async def selection(
     from rightcall.report.judged_run import judged_run
     from rightcall.run.given import Wish, judge_steps
 
-    wish = Wish(judge, store, policy, None if tools is None else tuple(tools), how)
+    wish = Wish(judge=judge, store=store, policy=policy, tools=None if tools is None else tuple(tools), how=how)
     return judged_run(await judge_steps(tuple(steps), wish))
 
 
@@ -185,15 +188,108 @@ async def rubric(
     from rightcall.report.judged_run import judged_run
     from rightcall.run.given import Wish, judge_traces
 
-    wish = Wish(judge, store, policy, None if tools is None else tuple(tools), how)
+    wish = Wish(judge=judge, store=store, policy=policy, tools=None if tools is None else tuple(tools), how=how)
     return judged_run(await judge_traces(tuple(traces), cases, wish))
+
+
+async def preference(
+    *agents: Iterable[Trace],
+    names: Sequence[str] | None = None,
+    judge: Judges | None = None,
+    second_judge: Judge | str | None = None,
+    cases: Iterable[Case] = (),
+    store: Store | str | Path | None = None,
+    policy: Policy | None = None,
+    tools: Iterable[Tool] | None = None,
+    options: Mapping[str, object] | None = None,
+    **how: Unpack[How],
+) -> JudgedRun[PreferenceResult]:
+    """Say which of two agents' traces of the same case is better (SPEC §7.3): code first, then judges in both orders.
+
+    Args:
+        *agents: the traces of each agent, two or more; they are joined by the id of their case, never by position.
+        names: what the agents are called, for people; `A`, `B`, `C` … if not given. No judge sees them.
+        judge: who compares; `None`: nobody, unless the settings say so, and then only what code decides has a verdict.
+        second_judge: who is asked where the first one's answer is a tie, depends on the order, or is unsure.
+        cases: goldens, for `options={"by": "golden"}` and for rules that need them.
+        store: where everything is kept; as for `selection`.
+        policy: the Safety Matrix: a trace that it vetoes loses against one that it does not.
+        tools: the catalog, if neither the trace nor the case has one.
+        options: keys of `[preference]` in the settings (`orders`, `allow_tie`, `min_confidence`, `by`); `cross_check`:
+            whether judges are asked about what code decides too, which measures them and changes no verdict;
+            `stop_early`: stop asking once the comparison is settled at this error, by an e-value.
+        **how: see `rightcall.run.given.How`.
+
+    Raises:
+        RightcallError: as `selection`.
+    """
+    from rightcall.report.judged_run import judged_run
+    from rightcall.run.given import Wish
+    from rightcall.run.given_traces import judge_pairs
+
+    sides = [tuple(traces) for traces in agents]
+    called = tuple(names) if names is not None else tuple(ascii_uppercase[: len(sides)])
+    if len(called) != len(sides) or len(set(called)) < len(called):
+        raise ConfigError(
+            f"{len(sides)} agents need as many different names, not {len(called)}", hint='names=["prod", "candidate"]'
+        )
+    wish = Wish(
+        judge=judge, store=store, policy=policy, tools=None if tools is None else tuple(tools), how=how,
+        other=second_judge, table=options or {},
+    )  # fmt: skip
+    return judged_run(await judge_pairs(dict(zip(called, sides, strict=True)), cases, wish))
+
+
+async def interpretation(
+    traces: Iterable[Trace],
+    *,
+    judge: Judges | None = None,
+    strong_judge: Judge | str | None = None,
+    cases: Iterable[Case] = (),
+    store: Store | str | Path | None = None,
+    policy: Policy | None = None,
+    tools: Iterable[Tool] | None = None,
+    options: Mapping[str, object] | None = None,
+    **how: Unpack[How],
+) -> JudgedRun[InterpretationResult]:
+    """Judge whether the agent read what its tools returned (SPEC §7.4), one result for each call with a reading.
+
+    Args:
+        traces: what happened.
+        judge: who judges; with a strong judge beside it, the light one, which is asked about everything.
+        strong_judge: who is asked about a random part of the same readings, so that the mean can be corrected.
+        cases: what the traces were about.
+        store: where everything is kept; as for `selection`.
+        policy: as for `rubric`.
+        tools: the catalog, if neither the trace nor the case has one.
+        options: keys of `[interpretation]` in the settings: `strong_share`, `mapping`, `min_fidelity`,
+            `min_confidence`, `max_disagreement`.
+        **how: see `rightcall.run.given.How`.
+
+    Raises:
+        RightcallError: as `selection`; also without a judge, since nothing else can read.
+    """
+    from rightcall.report.judged_run import judged_run
+    from rightcall.run.given import Wish
+    from rightcall.run.given_traces import judge_readings
+
+    wish = Wish(
+        judge=judge,
+        store=store,
+        policy=policy,
+        tools=None if tools is None else tuple(tools),
+        how=how,
+        other=strong_judge,
+        table=options or {},
+    )
+    return judged_run(await judge_readings(tuple(traces), cases, wish))
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Wait for a judged run: the one door from code that is not async.
 
     Args:
-        work: what `selection(…)` or `rubric(…)` gives.
+        work: what `selection(…)`, `rubric(…)`, `preference(…)` or `interpretation(…)` gives.
 
     Raises:
         ConfigError: an event loop is running here already (a notebook has one): write `await` there.

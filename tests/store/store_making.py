@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from rightcall.store.records import (
+    AnswerRecord,
     AttemptRecord,
     CaseRecord,
+    ConsensusRecord,
     Record,
+    ReviewEvent,
     ReviewRecord,
     RunEvent,
     RunRecord,
+    SignoffRecord,
     TraceRecord,
     VerdictRecord,
+    item_of,
 )
 
 RUN = "20261129-1"
@@ -58,6 +63,18 @@ def one_of_each() -> tuple[list[Record], list[bytes | str]]:
         RunEvent(run_id=RUN, at="2026-11-29T10:00:02Z", status="finished"),
     ]
     return records, ["trace", "case", "system", "user", "reply", "result"]
+
+
+def one_of_each_by_people() -> list[Record]:
+    """Return one record of each kind that people make about the one review item of `one_of_each`."""
+    about = {"item": item_of(RUN, "rubric", "t-0"), "run_id": RUN}
+    unit = {"grader": "rubric", "unit": "t-0", "at": "2026-11-29T11:00:00Z"}
+    return [
+        ReviewEvent(**about, act="claimed", who="ana", at="2026-11-29T11:00:00Z", until="2026-11-29T11:10:00Z"),
+        AnswerRecord(**about, **unit, who="ana", fields={"severity": "CRITICAL"}),
+        ConsensusRecord(**about, **unit, how="single", fields={"severity": "CRITICAL"}),
+        SignoffRecord(**about, **unit, who="dana", outcome="confirmed", reason="it cannot be taken back"),
+    ]
 
 
 def start_python(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:

@@ -214,8 +214,8 @@ def test_a_lock_that_is_let_go_in_time_is_waited_for(store_url):
 
 def test_a_full_disk_leaves_what_was_there_and_nothing_half_written(sqlite_store):
     # One connection only, so that its limit holds for every statement.
-    pages = sqlite_store.database.read(lambda it: it.exec_driver_sql("PRAGMA max_page_count = 60").scalar())
-    assert pages == 60
+    pages = sqlite_store.database.read(lambda it: it.exec_driver_sql("PRAGMA max_page_count = 120").scalar())
+    assert pages == 120
     written = 0
 
     def fill():

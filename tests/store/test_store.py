@@ -3,12 +3,12 @@
 from itertools import pairwise
 
 import pytest
-from store_making import RUN, attempt, one_of_each, sha, verdict
+from store_making import RUN, attempt, one_of_each, one_of_each_by_people, sha, verdict
 
 from rightcall.errors import StoreError
 from rightcall.store.chain import Head
 from rightcall.store.packing import TYPES, digest_of
-from rightcall.store.records import ReviewRecord, RunEvent, RunRecord
+from rightcall.store.records import ReviewRecord, RunEvent, RunRecord, item_of, short_item
 from rightcall.store.store import Store
 from rightcall.store.verify import verify
 
@@ -26,7 +26,7 @@ def test_every_kind_of_record_is_read_back_equal(store):
     assert (store.trace(sha("trace")), store.case(sha("case"))) == (trace, case)
     assert list(store.attempts()) == [(4, digests[3], tried)]
     assert list(store.verdicts(RUN)) == [judged]
-    assert list(store.reviews()) == [(f"rv-{digests[5][:8]}", review)]
+    assert list(store.reviews()) == [(short_item(item_of(RUN, "rubric", "t-0")), review)]
     assert [store.body(sha(body)) for body in bodies] == [str(body).encode() for body in bodies]
 
 
@@ -227,11 +227,13 @@ def test_reviews_are_found_by_run_and_reason_under_ids_that_stay(store):
         ReviewRecord(run_id=run, grader="rubric", unit="t-1", reason=reason, created_at="now", probability=0.1)
         for run, reason in ((RUN, "CRITICAL"), (RUN, "random"), ("r2", "random"))
     ]
-    digests = store.write(items)
+    store.write(items)
     assert [review for _, review in store.reviews(run_id=RUN)] == items[:2]
     assert [review for _, review in store.reviews(reason="random")] == items[1:]
     assert [review for _, review in store.reviews(run_id=RUN, reason="random")] == items[1:2]
-    assert [name for name, _ in store.reviews()] == [f"rv-{digest[:8]}" for digest in digests]
+    # All the reasons about one unit of a run are one item.
+    one, other = item_of(RUN, "rubric", "t-1")[:11], item_of("r2", "rubric", "t-1")[:11]
+    assert [name for name, _ in store.reviews()] == [one, one, other]
 
 
 def test_what_is_not_there_is_said(store):
@@ -268,7 +270,7 @@ def test_a_text_in_place_of_bytes_is_a_damaged_store(sqlite_store):
 def test_sizes_and_counts(store):
     assert store.size() == (type(store.size()))(0, 0)
     store.write(*one_of_each())
-    store.write([], ["0123456789" * 1000])
+    store.write(one_of_each_by_people(), ["0123456789" * 1000])
     size = store.size()
     assert size.raw == 10_000 + sum(map(len, ("trace", "case", "system", "user", "reply", "result")))
     assert 0 < size.stored < 1000

@@ -14,6 +14,7 @@ from rightcall import (
     ConfigError,
     Finding,
     GoldenResult,
+    InterpretationResult,
     Judge,
     JudgedRun,
     Malformed,
@@ -22,6 +23,7 @@ from rightcall import (
     NoDataError,
     Place,
     Policy,
+    PreferenceResult,
     ProviderError,
     Result,
     RightcallError,
@@ -35,11 +37,13 @@ from rightcall import (
     TraceError,
     call,
     grade,
+    interpretation,
     load_cases,
     load_policy,
     load_steps,
     load_tools,
     load_traces,
+    preference,
     read_reply,
     rubric,
     run,
@@ -157,6 +161,11 @@ async def program() -> None:
     chosen = await selection([step], judge=["fast", fast], settings="rightcall.toml", replicates=3)
     assert_type(chosen, JudgedRun[SelectionResult])
     await rubric([trace], judge=plain)  # type: ignore[arg-type]
+    compared = await preference([trace], [trace], names=["old", "new"], judge=fast, second_judge="strong")
+    assert_type(compared, JudgedRun[PreferenceResult])
+    read = await interpretation([trace], judge=fast, strong_judge="strong", options={"strong_share": 0.5})
+    assert_type(read.results[0].interpretation_fidelity_score, float | None)
+    assert_type(read, JudgedRun[InterpretationResult])
     await rubric([trace], judge=fast, budgt="200calls")  # type: ignore[call-arg]
 
 

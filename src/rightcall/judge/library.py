@@ -11,7 +11,10 @@ from rightcall.errors import ConfigError, Place
 from rightcall.judge.template import Template, parse_template
 from rightcall.trace.explain import nearest
 
-SHIPPED = ("selection", "rubric", "rubric_golden", "selection_short", "rubric_short")
+SHIPPED = (
+    "selection", "rubric", "rubric_golden", "preference", "interpretation",
+    "selection_short", "rubric_short", "preference_short", "interpretation_short",
+)  # fmt: skip
 """Ids of the shipped prompts. The short ones are for small local models."""
 
 

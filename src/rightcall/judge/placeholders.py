@@ -44,12 +44,15 @@ BY_GRADER: Final = {
         "TOOL_RESULT": "what came back, exactly",
         "AGENT_INTERPRETATION": "the agent's first text after the result; null: it said nothing",
         "NEXT_ACTION": "the agent's next call or message; null: there was none",
+        "UNSUPPORTED_VALUES": "values in the reading that code did not find in the result: a list, may be empty",
     },
 }
 """What the prompts of each judged grader can use."""
 
-NULL_MEANS: Final = frozenset({"SELECTED_TOOL_NAME", "EXPECTED_TOOL_NAME", "AGENT_INTERPRETATION", "NEXT_ACTION"})
-"""Placeholders whose `null` is a value: no tool, nothing said, nothing done."""
+NULL_MEANS: Final = frozenset(
+    {"SELECTED_TOOL_NAME", "EXPECTED_TOOL_NAME", "TOOL_RESULT", "AGENT_INTERPRETATION", "NEXT_ACTION"}
+)
+"""Placeholders whose `null` is a value: no tool, `null` came back, nothing said, nothing done."""
 
 ALIASES: Final = {
     "TOOL_USE_TRACE": "AGENT_TOOL_CALLS",

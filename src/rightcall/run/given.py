@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import msgspec
 from msgspec.structs import replace as changed
 
 from rightcall.case.golden import compile_case
@@ -39,7 +40,7 @@ from rightcall.run.plan import Plan
 from rightcall.run.rubric import RubricWork
 from rightcall.run.selection import SelectionWork
 from rightcall.run.step_source import note_new_tools
-from rightcall.settings.load import Loaded, load_settings
+from rightcall.settings.load import Loaded, check_table, load_settings
 from rightcall.settings.model import Settings
 from rightcall.store.store import Store
 from rightcall.trace.catalog import Catalog
@@ -99,10 +100,14 @@ class Wish:
         judge: who is asked.
         store: where the record is kept; `None` = nowhere, or in the store of the settings.
         policy, tools: in place of those of the settings.
+        other: a second or strong judge beside the first; `None`: as the settings say.
+        table: keys of the grader's own table in the settings, in place of what stands there.
         how: see `How`.
     """
 
     judge: Judges | None = None
+    other: Judge | str | None = None
+    table: Mapping[str, Any] = field(default_factory=dict)
     store: Store | str | Path | None = None
     policy: Policy | None = None
     tools: tuple[Tool, ...] | None = None
@@ -115,10 +120,12 @@ async def judge_steps(steps: Sequence[Step], wish: Wish) -> Judged:
     Raises:
         RightcallError: whatever keeps the run from beginning, or breaks its record.
     """
-    with _desk(wish, "selection") as desk:
+    with open_desk(wish, "selection") as desk:
         loaded, cleaner, settings = desk.loaded, desk.cleaner, desk.loaded.settings
         prompter = desk.prompter(settings.selection.prompt, "selection")
-        facts = inputs_facts([_given("steps", (step.digest for step in steps))], loaded, settings.policy, desk.flags)
+        facts = inputs_facts(
+            [given_facts("steps", (step.digest for step in steps))], loaded, settings.policy, desk.flags
+        )
         work = SelectionWork(
             steps=lambda: ((step, Place(path=f"step `{step.id}`")) for step in steps), tools=desk.catalog(),
             matrix=Matrix(settings.policy, settings.aliases), cleaner=cleaner, aliases=settings.aliases,
@@ -139,22 +146,12 @@ async def judge_traces(traces: Sequence[Trace], cases: Iterable[Case], wish: Wis
     Raises:
         RightcallError: as `judge_steps`; a case that cannot be used; no judge.
     """
-    with _desk(wish, "rubric") as desk:
+    with open_desk(wish, "rubric") as desk:
         loaded, cleaner, settings = desk.loaded, desk.cleaner, desk.loaded.settings
-        if not desk.panel.specs:
-            raise ProviderError(
-                f"`rubric` needs a judge, and none was found: {desk.panel.skipped or 'none was named'}",
-                code="JUDGE_AUTH", hint="give `judge=`",
-            )  # fmt: skip
-        catalog = desk.catalog()
-        tools = None if catalog is None else catalog.tools
-        index, identity = _index(cases, settings.aliases, Catalogs(tools))
-        plan = Plan(
-            traces=(), cases=index, policy=settings.policy, aliases=settings.aliases, tools=tools,
-            exclude_tools=settings.exclude_tools, redactor=cleaner.redactor,
-        )  # fmt: skip
+        desk.need_judge("rubric")
+        plan, identity = desk.plan(cases)
         joining = Joining(plan, traces)
-        inputs = [_given("traces", (trace.digest for trace in traces)), identity]
+        inputs = [given_facts("traces", (trace.digest for trace in traces)), identity]
         work = RubricWork(
             traces=joining.joined, plain=desk.prompter(settings.rubric.prompt, "rubric"),
             golden=desk.prompter(settings.rubric.prompt_golden, "rubric"), cleaner=cleaner,
@@ -170,15 +167,49 @@ async def judge_traces(traces: Sequence[Trace], cases: Iterable[Case], wish: Wis
 
 
 @dataclass(frozen=True)
-class _Desk:
-    """What every grader needs: settings, judges, redaction."""
+class Desk:
+    """What every grader needs: settings, judges, redaction.
+
+    Attributes:
+        panel: everybody who may be asked. first: those who are asked first. other: the one beside them, by name.
+        is_kept: whether the record lasts longer than the run.
+    """
 
     wish: Wish
     loaded: Loaded
     panel: Panel
+    first: Panel
+    other: str | None
     cleaner: Cleaner
     flags: Flags
     is_kept: bool
+
+    def need_judge(self, grader: str) -> None:
+        """Refuse to begin without anybody to ask.
+
+        Raises:
+            ProviderError: there is no judge.
+        """
+        if not self.panel.specs:
+            raise ProviderError(
+                f"`{grader}` needs a judge, and none was found: {self.panel.skipped or 'none was named'}",
+                code="JUDGE_AUTH", hint="give `judge=`",
+            )  # fmt: skip
+
+    def plan(self, cases: Iterable[Case]) -> tuple[Plan, dict[str, str]]:
+        """A plan over cases of the program, and what tells those apart from others.
+
+        Raises:
+            CaseError, ConfigError: a case or a catalog that cannot be used.
+        """
+        settings, catalog = self.loaded.settings, self.catalog()
+        tools = None if catalog is None else catalog.tools
+        index, identity = _index(cases, settings.aliases, Catalogs(tools))
+        plan = Plan(
+            traces=(), cases=index, policy=settings.policy, aliases=settings.aliases, tools=tools,
+            exclude_tools=settings.exclude_tools, redactor=self.cleaner.redactor,
+        )  # fmt: skip
+        return plan, identity
 
     def prompter(self, name: str, grader: str) -> Prompter:
         """The prompt of the program, else that of the settings."""
@@ -195,7 +226,7 @@ class _Desk:
         """The facts of a run with the program's own tools in place of a file."""
         if self.wish.tools is None:
             return facts
-        return {**facts, "tools": _given("tools", (digest(to_builtins(tool)) for tool in self.wish.tools))}
+        return {**facts, "tools": given_facts("tools", (digest(to_builtins(tool)) for tool in self.wish.tools))}
 
     async def run(self, setup: Setup) -> Judged:
         """Judge; a record that is dropped is not named."""
@@ -208,8 +239,12 @@ class _Desk:
 
 
 @contextmanager
-def _desk(wish: Wish, grader: str) -> Iterator[_Desk]:
-    """Settle everything before anybody is asked; a temporary store lasts as long as this."""
+def open_desk(wish: Wish, grader: str) -> Iterator[Desk]:
+    """Settle everything before anybody is asked; a temporary store lasts as long as this.
+
+    Raises:
+        ConfigError: settings, a judge or a key of the grader's table that cannot be used.
+    """
     how = wish.how
     file = how.get("settings")
     loaded = load_settings(Path(file), os.environ, {}) if file is not None else Loaded(Settings(), Path(), None)
@@ -218,10 +253,15 @@ def _desk(wish: Wish, grader: str) -> Iterator[_Desk]:
         settings = changed(settings, policy=wish.policy)
     if "aliases" in how:
         settings = changed(settings, aliases=dict(how["aliases"]))
+    table = getattr(settings, grader)
+    if wish.table:
+        settings = changed(settings, **{grader: checked_table(table, wish.table, grader)})
     loaded = replace(loaded, settings=settings)
-    table = settings.selection if grader == "selection" else settings.rubric
     default = table.judge if file is not None or grader == "selection" else "none"
-    judges = panel(wish.judge, loaded, default)
+    first = panel(wish.judge, loaded, default)
+    other = wish.other or getattr(table, _OTHERS.get(grader, ""), None)
+    beside = panel(other, loaded, "none") if other is not None and first.specs else Panel()
+    judges = together(first, beside)
     is_kept = wish.store is not None or file is not None
     with ExitStack() as closing:
         if wish.store is not None:
@@ -231,7 +271,35 @@ def _desk(wish: Wish, grader: str) -> Iterator[_Desk]:
             loaded = _kept_in(loaded, str(Path(folder) / "record.db"))
         cleaner = cleaner_for(loaded, judges)
         closing.enter_context(without_secrets(cleaner.redactor))
-        yield _Desk(wish, loaded, judges, cleaner, _flags(how, judges, is_kept=is_kept), is_kept)
+        flags = _flags(how, judges, is_kept=is_kept)
+        yield Desk(wish, loaded, judges, first, next(iter(beside.specs), None), cleaner, flags, is_kept)
+
+
+_OTHERS = {"preference": "second_judge", "interpretation": "strong_judge"}
+"""The judge beside the first, by grader: its key in the settings."""
+
+
+def checked_table(table: Any, values: Mapping[str, Any], grader: str) -> Any:
+    """A table of the settings with some values changed, each checked as in a settings file.
+
+    Raises:
+        ConfigError: a value that cannot be used.
+    """
+    whole = {**msgspec.to_builtins(table), **msgspec.to_builtins(dict(values))}
+    check_table(type(table), whole, Place(path=grader), "")
+    return msgspec.convert(whole, type(table))
+
+
+def together(one: Panel, other: Panel) -> Panel:
+    """Two panels as one.
+
+    Raises:
+        ConfigError: a judge that is in both.
+    """
+    twice = sorted(one.specs.keys() & other.specs.keys())
+    if twice:
+        raise ConfigError(f"two judges are called `{twice[0]}`", hint="give one another `name`, or use `replicates`")
+    return Panel({**one.specs, **other.specs}, one.skipped, {**one.clients, **other.clients})
 
 
 def panel(judges: Judges | None, loaded: Loaded, default: str) -> Panel:
@@ -250,12 +318,7 @@ def panel(judges: Judges | None, loaded: Loaded, default: str) -> Panel:
     found = Panel()
     for one in [judges] if isinstance(judges, Judge) else judges:
         new = panel_of(loaded, one) if isinstance(one, str) else _alone(one)
-        twice = sorted(new.specs.keys() & found.specs.keys())
-        if twice:
-            raise ConfigError(
-                f"two judges are called `{twice[0]}`", hint="give one another `name`, or use `replicates`"
-            )
-        found = Panel({**found.specs, **new.specs}, new.skipped, {**found.clients, **new.clients})
+        found = replace(together(found, new), skipped=new.skipped)
     return found
 
 
@@ -280,7 +343,7 @@ def _flags(how: How, judges: Panel, *, is_kept: bool) -> Flags:
     )  # fmt: skip
 
 
-def _given(what: str, digests: Iterable[str]) -> dict[str, str]:
+def given_facts(what: str, digests: Iterable[str]) -> dict[str, str]:
     """Some values as a run's facts name a file: how many there are, and a digest of them all."""
     listed = list(digests)
     return {"file": f"{len(listed)} {what}", "sha256": sha256("\n".join(listed).encode()).hexdigest()}
@@ -302,4 +365,4 @@ def _index(cases: Iterable[Case], aliases: Mapping[str, str], catalogs: Catalogs
         catalogs.check(case, place)
         index.entries[case.id] = Entry(0, None, f"case `{case.id}`", None, case)
         digests.append(case.digest)
-    return index, _given("cases", digests)
+    return index, given_facts("cases", digests)

@@ -32,7 +32,8 @@ class LogEntry(Struct, frozen=True):
     Attributes:
         seq: 1, 2, 3 ... without a gap.
         at: when, ISO 8601 in UTC, by the clock of whoever wrote.
-        kind: `run`, `run_event`, `trace`, `case`, `attempt`, `verdict`, `review`.
+        kind: `run`, `run_event`, `trace`, `case`, `attempt`, `verdict`, `review`, `answer`, `consensus`, `signoff`,
+            `review_event`.
         run_id: the run that the record belongs to; `None` for traces and cases.
         digest: the record's identity.
         previous: hash of the entry before.

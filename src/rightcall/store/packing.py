@@ -20,12 +20,16 @@ from msgspec import Struct
 
 from rightcall.errors import StoreError
 from rightcall.store.records import (
+    AnswerRecord,
     AttemptRecord,
     CaseRecord,
+    ConsensusRecord,
     Record,
+    ReviewEvent,
     ReviewRecord,
     RunEvent,
     RunRecord,
+    SignoffRecord,
     TraceRecord,
     VerdictRecord,
 )
@@ -42,6 +46,10 @@ TYPES: dict[str, type[Record]] = {
     "attempt": AttemptRecord,
     "verdict": VerdictRecord,
     "review": ReviewRecord,
+    "answer": AnswerRecord,
+    "consensus": ConsensusRecord,
+    "signoff": SignoffRecord,
+    "review_event": ReviewEvent,
 }
 """The kinds of records, by the name that the log gives them."""
 
@@ -53,6 +61,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "attempt": (*("run_id", "grader", "unit", "judge", "key", "status", "case_id", "trace_id", "purpose", "attempt"),),
     "verdict": ("run_id", "grader", "unit", "revision", "status", "case_id", "trace_id"),
     "review": ("run_id", "grader", "unit", "reason", "case_id"),
+    "answer": ("item", "run_id", "grader", "unit", "who", "kind"),
+    "consensus": ("item", "run_id", "grader", "unit"),
+    "signoff": ("item", "run_id", "grader", "unit", "who", "outcome"),
+    "review_event": ("item", "run_id", "act", "who"),
 }
 """The fields of each kind that are columns too."""
 
@@ -63,7 +75,7 @@ _BODIES: dict[str, tuple[str, ...]] = {
     "trace": ("body",),
     "case": ("body",),
     "attempt": ("system", "user", "reply"),
-    "verdict": ("result", "trace", "case"),
+    "verdict": ("result", "trace", "trace_b", "case"),
 }
 _LEVEL = 3
 _LONGEST_TEXT = 400

@@ -180,7 +180,7 @@ class ReviewRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="r
 
 
 AnswerKind = Literal["answer", "amendment", "adjudication", "imported"]
-ReviewAct = Literal["claimed", "released", "skipped", "returned", "disagreement"]
+ReviewAct = Literal["claimed", "released", "skipped", "returned", "seen", "disagreement"]
 
 
 class AnswerRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="answer"):
@@ -270,6 +270,7 @@ class SignoffRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="
 class ReviewEvent(Struct, frozen=True, kw_only=True, tag_field="record", tag="review_event"):
     """What became of a review item besides answers: who claimed, released, skipped or returned it, and why.
 
+    `seen`: somebody was shown what the judge and others said, so an answer of theirs from then on is not blind.
     `disagreement`: the answers differ and a third person must decide. `until`: when a claim's lease ends.
     """
 

@@ -28,6 +28,8 @@ from rightcall.store.records import (
     RunRecord,
     TraceRecord,
     VerdictRecord,
+    item_of,
+    short_item,
 )
 from rightcall.trace.explain import nearest
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select, Table
 
     from rightcall.store.database import Database
+    from rightcall.store.queue import Queue
 
 WAIT = 30.0
 """Seconds to wait for another writer, and to ask a lost server again, by default."""
@@ -56,6 +59,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._queue: Queue | None = None
 
     @classmethod
     def open(cls, url_or_path: str | Path, *, create: bool = True, timeout: float = WAIT) -> Self:
@@ -267,11 +271,23 @@ class Store:
     # ---- reviews, traces, cases, bodies ----
 
     def reviews(self, *, run_id: str | None = None, reason: str | None = None) -> Iterator[tuple[str, ReviewRecord]]:
-        """Review items that have what is given, oldest first, each with its id (`rv-` and 8 digits of its digest)."""
+        """Reasons for a review that have what is given, oldest first, each with its item's id (`rv-` and 8 digits).
+
+        All the reasons about one unit of a run belong to one item, and so have one id.
+        """
         from rightcall.store.tables import reviews
 
         found = self._records(ReviewRecord, reviews, run_id=run_id, reason=reason)
-        return ((f"rv-{digest[:8]}", review) for _, digest, review in found)
+        return ((short_item(item_of(one.run_id, one.grader, one.unit)), one) for _, _, one in found)
+
+    @property
+    def queue(self) -> Queue:
+        """The review queue: who may answer what, and what was answered. The same object each time."""
+        from rightcall.store.queue import Queue
+
+        if self._queue is None:
+            self._queue = Queue(self.database)
+        return self._queue
 
     def trace(self, body_sha: str) -> TraceRecord | None:
         """What is recorded of the trace with this body; `None` if nothing is."""

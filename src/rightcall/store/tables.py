@@ -1,7 +1,7 @@
 """The schema of the store, one for SQLite and PostgreSQL. Migrations make it; a test compares the two.
 
 Every record lies in the table of its kind, as bytes, with the columns that queries need and the number of its log
-entry. `verify` recomputes all of them from the bytes.
+entry. `verify` recomputes all of them from the bytes. Beside them stands the review queue, which follows from the log.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sqlalchemy import (  # noqa: TID253 - this module is loaded when a store is
 
 from rightcall.store.packing import COLUMNS
 
-REVISION = "0001"
+REVISION = "0002"
 """The revision of the schema that this code reads and writes."""
 
 METADATA = MetaData()
@@ -77,6 +77,10 @@ cases = _table("cases", "case")
 attempts = _table("attempts", "attempt")
 verdicts = _table("verdicts", "verdict")
 reviews = _table("reviews", "review")
+answers = _table("answers", "answer")
+consensus = _table("consensus", "consensus")
+signoffs = _table("signoffs", "signoff")
+review_events = _table("review_events", "review_event")
 
 Index("runs_id", runs.c.id, unique=True)
 Index("run_events_run", run_events.c.run_id, run_events.c.seq)
@@ -93,6 +97,24 @@ Index("verdicts_trace", verdicts.c.trace_id)
 Index("verdicts_any_run", verdicts.c.unit)
 Index("reviews_run", reviews.c.run_id, reviews.c.seq)
 Index("reviews_reason", reviews.c.reason)
+Index("reviews_unit", reviews.c.run_id, reviews.c.unit, reviews.c.grader)
+Index("answers_item", answers.c.item, answers.c.seq)
+Index("answers_run", answers.c.run_id, answers.c.seq)
+Index("consensus_item", consensus.c.item, consensus.c.seq)
+Index("signoffs_item", signoffs.c.item, signoffs.c.seq)
+Index("signoffs_run", signoffs.c.run_id, signoffs.c.seq)
+Index("review_events_item", review_events.c.item, review_events.c.seq)
+
+# One person answers an item once, whatever a program thinks: the database itself refuses the second answer.
+_OWN_WORDS = answers.c.kind.in_(("answer", "adjudication"))
+Index(
+    "answers_once",
+    answers.c.item,
+    answers.c.who,
+    unique=True,
+    sqlite_where=_OWN_WORDS,
+    postgresql_where=_OWN_WORDS,
+)
 
 TABLES: dict[str, Table] = {
     "run": runs,
@@ -102,5 +124,54 @@ TABLES: dict[str, Table] = {
     "attempt": attempts,
     "verdict": verdicts,
     "review": reviews,
+    "answer": answers,
+    "consensus": consensus,
+    "signoff": signoffs,
+    "review_event": review_events,
 }
 """Where the records of each kind lie."""
+
+# ---- the projection ----
+
+# These three say what the log says, in a form in which a claim is one statement. They are the only tables that change;
+# `rightcall.store.projection` makes them from the log, again if need be. Times are milliseconds since 1970, UTC.
+
+queue = Table(
+    "queue",
+    METADATA,
+    Column("item", String(67), primary_key=True),
+    Column("run_id", Text, nullable=False),
+    Column("grader", Text, nullable=False),
+    Column("unit", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("rank", Integer),
+    Column("needed", Integer),
+    Column("answered", Integer, nullable=False),
+    Column("is_open", Integer, nullable=False),
+    Column("is_adjudication", Integer, nullable=False),
+    Column("is_settled", Integer, nullable=False),
+    Column("is_critical", Integer, nullable=False),
+    Column("is_signed", Integer, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("about", Text, nullable=False),
+    Index("queue_unit", "run_id", "unit", "grader"),
+    Index("queue_open", "is_open", "run_id"),
+    Index("queue_needed", "needed"),
+)
+leases = Table(
+    "leases",
+    METADATA,
+    Column("item", String(67), primary_key=True),
+    Column("who", Text, primary_key=True),
+    Column("until", BigInteger, nullable=False),
+    Column("client", Text, nullable=False),
+    Index("leases_who", "who"),
+)
+queue_end = Table(
+    "queue_end",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("seq", _SEQ, nullable=False),
+)
+PROJECTION: tuple[Table, ...] = (queue, leases, queue_end)
+"""The tables that can be thrown away and made again from the log."""

@@ -1,0 +1,1 @@
+"""What people may see and say about what was judged; pure."""

@@ -1,0 +1,96 @@
+"""A store of the first revision is brought up to date when it is opened, and loses nothing; on both databases."""
+
+import hashlib
+
+import msgspec
+import pytest
+from queue_making import LEASE, answer, at, decide, id_of, ruled
+from sqlalchemy import text
+from store_making import RUN, one_of_each, one_of_each_by_people
+
+from rightcall.errors import StoreError
+from rightcall.store.database import connect
+from rightcall.store.packing import PackedRecord, columns_of, hashed, pack
+from rightcall.store.records import VerdictRecord
+from rightcall.store.store import Store
+from rightcall.store.tables import REVISION
+from rightcall.store.upgrade import alembic_config
+from rightcall.store.verify import verify
+from rightcall.trace.digest import canonical
+
+OLD = ("bodies", "log", "runs", "run_events", "traces", "cases", "attempts", "verdicts", "reviews")
+
+
+def as_it_was(record):
+    """Return a record in the bytes that the first revision wrote."""
+    if not isinstance(record, VerdictRecord):
+        return pack([record])[0]
+    values = msgspec.to_builtins(record)
+    del values["trace_b"]
+    plain = canonical(values)
+    return PackedRecord("verdict", hashlib.sha256(plain).hexdigest(), "plain", plain, columns_of(record))
+
+
+@pytest.fixture
+def old_url(store_url):
+    """Return where a store of the first revision is, with one record of each kind that it knew."""
+    from alembic import command
+
+    database = connect(store_url, create=True, timeout=5)
+    database.use_wal()
+    database.write(lambda connection: command.upgrade(alembic_config(connection), "0001"))
+    records, bodies = one_of_each()
+    Store(database).write_packed(list(map(as_it_was, records)), hashed(bodies))
+    database.close()
+    return store_url
+
+
+def everything(database):
+    """Return all rows of the tables of the first revision."""
+    return {
+        table: sorted(map(repr, database.read(lambda it, t=table: it.execute(text(f"SELECT * FROM {t}")).all())))
+        for table in OLD
+    }
+
+
+def test_an_old_store_is_upgraded_with_everything_intact(old_url):
+    database = connect(old_url, create=False, timeout=5)
+    before = everything(database)
+    database.close()
+    with Store.open(old_url, create=False) as store:
+        assert everything(store.database) == before
+        assert all(before.values())
+        found = verify(store)
+        assert (found.faults, found.entries, found.head) == ((), 7, store.head())
+        assert store.verdict(RUN, "t-0").trace_b is None
+        version = store.database.read(lambda it: it.execute(text("SELECT version_num FROM alembic_version")).scalar())
+        assert version == REVISION
+
+
+def test_what_waited_in_an_old_store_is_in_the_queue(old_url):
+    with Store.open(old_url) as store:
+        queue = ruled(store.queue)
+        assert [(one.unit, one.reasons) for one in queue.items()] == [("t-0", ("CRITICAL",))]
+        assert queue.claim("ana", now=at(), lease=LEASE).item == id_of()
+        queue.answer(answer(), decide, at())
+        assert queue.verdict(id_of())[1] in {entry.digest for entry in store.log(kind="verdict")}
+        assert verify(store).intact
+
+
+def test_the_new_tables_of_an_old_store_are_guarded(old_url):
+    with Store.open(old_url) as store:
+        store.write(one_of_each_by_people())
+        for table in ("answers", "consensus", "signoffs", "review_events", "verdicts"):
+            for change in (f"UPDATE {table} SET seq = seq", f"DELETE FROM {table}"):
+                with pytest.raises(StoreError, match="append-only"):
+                    store.database.write(lambda it, change=change: it.execute(text(change)))
+        assert verify(store).intact
+
+
+def test_opening_it_again_changes_nothing(old_url):
+    with Store.open(old_url):
+        pass
+    with Store.open(old_url) as store:
+        before = everything(store.database)
+    with Store.open(old_url) as store:
+        assert everything(store.database) == before
