@@ -41,7 +41,7 @@ test: check $(MODEL)
 
 kill: $(DEV) $(PROJECT)
 	@echo "kill: 50 moments"
-	@KILLS=50 $(BIN)/pytest -n 2 $(PYTEST_ARGS) tests/run/test_killed.py
+	@KILLS=50 $(BIN)/pytest -n 2 $(PYTEST_ARGS) tests/run/test_killed*.py
 
 check: $(DEV) $(PROJECT)
 	@echo "check: ruff"

@@ -42,9 +42,11 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 LINKED = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "examples").rglob("*.md"))]
 COMMANDS = (
-    "demo", "init", "inspect", "import", "golden", "selection", "rubric", "probe", "prompt list", "prompt show",
-    "prompt check", "prompt render", "runs", "show", "review list", "log list", "log show", "log verify", "log replay",
-    "lint", "schema",
+    "demo", "init", "inspect", "import", "golden", "selection", "rubric", "preference", "interpretation", "probe",
+    "prompt list", "prompt show", "prompt check", "prompt render", "runs", "show", "review next", "review list", "review show",
+    "review answer", "review release", "review stats", "review import", "signoff", "export labels",
+    "export preferences", "log list",
+    "log show", "log verify", "log replay", "lint", "schema",
 )  # fmt: skip
 SHARED_FLAGS = "Flags of judges"
 """The section with the flags that commands with judges share."""
@@ -239,8 +241,8 @@ def constants(pattern: str, *folders: str) -> set[str]:
     return {text for text in texts if re.fullmatch(pattern, text)}
 
 
-NO_CODES = {"TRACE_A", "TRACE_B", "TRACE_LEVEL"}
-"""Placeholders of prompts that look like codes."""
+NO_CODES = {"NO_TOOL", "TRACE_A", "TRACE_B", "TRACE_LEVEL"}
+"""Names of constants and placeholders of prompts that look like codes."""
 
 
 def error_codes() -> set[str]:

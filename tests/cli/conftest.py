@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +11,9 @@ import pytest
 
 from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
+
+# Shared modules lie here, and beside the tests of runs: a store with one item of every grader.
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "run")]
 
 
 class Said(NamedTuple):

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from rightcall.judge.library import SHIPPED, source, template
+from rightcall.store.store import Store
 
 OWN = """---
 id: tone
@@ -173,6 +174,96 @@ def test_text_that_addresses_the_judge_is_reported_beside_the_question(rightcall
     assert blocks(said.out)["AGENT_TOOL_CALLS"][0]["result"]["content"] == attack
 
 
+READINGS = {
+    "id": "s",
+    "request": "Feed tank 2.",
+    "tools": TOOLS,
+    "events": [
+        {"type": "call", "tool": "feed", "arguments": {"tank": 1}, "result": {"content": {"grams": 40}}},
+        {"type": "call", "tool": "feed", "arguments": {"tank": 2}, "result": {"content": {"grams": 55}}},
+        {"type": "message", "role": "assistant", "text": "Tank 2 got 50 grams."},
+    ],
+}
+RIGHT = {
+    **TRACE,
+    "id": "u",
+    "agent": {"name": "keeper-bot-2", "model": "vendor/model-y"},
+    "calls": [{"tool": "feed", "arguments": {"tank": 2}, "result": "fed, says keeper-bot-2"}],
+}
+
+
+def tools_of(shown):
+    return [event["tool"] for event in shown]
+
+
+def test_a_pair_is_rendered_in_the_order_of_its_agents_and_swapped(rightcall, files, write):
+    write("one.jsonl", {**TRACE, "id": "v", "case_id": "b"}, TRACE)
+    write("other.jsonl", {**TRACE, "id": "w", "case_id": "b"}, RIGHT)
+    tokens = ("prompt", "render", "preference", "one.jsonl", "other.jsonl", "--tools", "tools.json", "--trace", "u")
+    found = {}
+    for flags in ((), ("--swapped",)):
+        said = rightcall(*tokens, *flags)
+        assert said.code == 0, said.err
+        system, user = said.out.removeprefix("=== system ===\n").split("\n=== user ===\n")
+        assert system == template("preference").system
+        found[flags] = blocks(user)
+    assert (tools_of(found[()]["TRACE_A"]), tools_of(found[()]["TRACE_B"])) == (["drain"], ["feed"])
+    first, second = found.values()
+    assert (first["TRACE_A"], first["TRACE_B"]) == (second["TRACE_B"], second["TRACE_A"])
+    assert {name: first[name] for name in first if name[:5] != "TRACE"} == {
+        name: second[name] for name in second if name[:5] != "TRACE"
+    }
+
+
+def test_a_rendered_pair_says_neither_who_acted_nor_what_is_secret(rightcall, files, write):
+    write("other.jsonl", RIGHT)
+    said = rightcall("prompt", "render", "preference_short", "traces.jsonl", "other.jsonl", "--tools", "tools.json")
+    assert said.code == 0, said.err
+    for word in ("keeper-bot", "vendor", "model-x", "model-y", "s3cr3t-word", "4111"):
+        assert word not in said.out, word
+    assert "fed, says [agent]" in said.out
+
+
+def test_what_is_rendered_is_what_the_run_sends(rightcall, files, write):
+    write("other.jsonl", RIGHT)
+    write("one.jsonl", TRACE)
+    write("replies.jsonl", *({"unit": unit, "replies": ["nothing of use"]} for unit in ("c", "s#c1", "s#c2")))
+    write("rightcall.toml", 'store = "record.db"\ntools = "tools.json"\n')
+    rightcall("preference", "one.jsonl", "other.jsonl", "--judge", "recorded:replies.jsonl")
+    write("said.jsonl", READINGS)
+    rightcall("interpretation", "said.jsonl", "--judge", "recorded:replies.jsonl")
+    with Store.open("record.db", create=False) as store:
+        sent = {
+            (one.prompt_id, one.unit, (one.positions or {}).get("A")): (
+                store.body(one.system).decode(),
+                store.body(one.user).decode(),
+            )
+            for _, _, one in store.attempts()
+            if one.attempt == 0
+        }
+    pair = ("preference", "one.jsonl", "other.jsonl")
+    wanted = {
+        ("preference", "c", "t"): pair,
+        ("preference", "c", "u"): (*pair, "--swapped"),
+        ("interpretation", "s#c1", None): ("interpretation", "said.jsonl"),
+        ("interpretation", "s#c2", None): ("interpretation", "said.jsonl", "--step", "s#c2"),
+    }
+    assert set(sent) == set(wanted)
+    for key, tokens in wanted.items():
+        shown = rightcall("prompt", "render", *tokens).out
+        assert shown == f"=== system ===\n{sent[key][0]}\n=== user ===\n{sent[key][1]}\n"
+
+
+def test_a_reading_is_rendered_with_the_call_its_result_and_what_came_after(rightcall, write):
+    write("said.jsonl", READINGS)
+    first = blocks(rightcall("prompt", "render", "interpretation", "said.jsonl").out)
+    assert (first["TOOL_RESULT"], first["NEXT_ACTION"]["tool"]) == ({"grams": 40}, "feed")
+    second = blocks(rightcall("prompt", "render", "interpretation_short", "said.jsonl", "--step", "s#c2").out)
+    assert second["TOOL_ARGUMENTS"] == {"tank": 2}
+    assert second["AGENT_INTERPRETATION"] == "Tank 2 got 50 grams."
+    assert [one["value"] for one in second["UNSUPPORTED_VALUES"]] == ["50"]
+
+
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
@@ -183,14 +274,20 @@ def test_text_that_addresses_the_judge_is_reported_beside_the_question(rightcall
         (("rubric", "traces.jsonl", "--trace", "nobody"), "there is no such trace or step: `nobody`"),
         (("selection", "other.jsonl", "--cases", "cases.jsonl"), "nothing to render"),
         (("nothing.md", "traces.jsonl"), "no prompt is called `nothing.md`"),
-        (("pair.md", "traces.jsonl"), "prompts of `preference` cannot be rendered"),
+        (("preference", "traces.jsonl"), "two agents are needed to compare"),
+        (("preference", "traces.jsonl", "traces.jsonl", "--step", "d"), "there is no such pair: `d`"),
+        (
+            ("preference", "traces.jsonl", "cut.jsonl"),
+            "c: there is no question: data_quality_failure; agent 2: .*completed",
+        ),
+        (("rubric", "traces.jsonl", "--swapped"), "--swapped: prompt `rubric` is about no pair"),
+        (("interpretation", "silent.jsonl"), "nothing to render"),
+        (("interpretation", "traces.jsonl", "--step", "t#c2"), "there is no such trace or step: `t#c2`"),
     ],
 )
 def test_without_a_question_one_line_says_why(rightcall, files, write, tokens, message):
-    write(
-        "pair.md",
-        "---\nid: p\nversion: 1\ngrader: preference\nplaceholders: [TRACE_A]\n---\nx\n=== case ===\n[TRACE_A]",
-    )
+    write("cut.jsonl", {**TRACE, "completed": False})
+    write("silent.jsonl", {**TRACE, "calls": [{"tool": "feed", "arguments": {}}]})
     write("other.jsonl", {**TRACE, "case_id": "elsewhere"})
     said = rightcall("prompt", "render", *tokens)
     assert (said.code, said.out) == (5 if "nothing to" in message else 2, "")

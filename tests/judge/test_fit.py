@@ -184,3 +184,61 @@ def test_a_view_fits_or_is_refused_and_the_original_is_never_changed(lengths, bu
         assert size(shown, left_out) <= budget
         assert bool(left_out) == (shown != values) == (size(values) > budget)
     assert json.dumps(values) == before
+
+
+def test_two_traces_are_cut_to_the_same_length_whichever_stands_first():
+    long, longer = ([{"call_id": "c1", "tool": "t", "result": {"content": "x" * n}}] for n in (3000, 5000))
+    here, lost = fit({"TRACE_A": long, "TRACE_B": longer}, 3000, len)
+    there, _ = fit({"TRACE_A": longer, "TRACE_B": long}, 3000, len)
+    assert [line.split(":")[0] for line in lost] == ["TRACE_A", "TRACE_B"]
+    assert (here["TRACE_A"], here["TRACE_B"]) == (there["TRACE_B"], there["TRACE_A"])
+    short = [{"call_id": "c1", "tool": "t", "result": {"content": "x"}}]
+    shown, lost = fit({"TRACE_A": short, "TRACE_B": longer}, 3000, len)
+    assert shown["TRACE_A"] == short
+    assert len(lost) == 1
+
+
+# ---- a reading ----
+
+
+def a_reading(events=20, tools=30):
+    return {
+        "USER_REQUEST": "How deep?", "TOOL_NAME": "t3", "TOOL_ARGUMENTS": {}, "TOOL_RESULT": {"metres": 12},
+        "AVAILABLE_TOOLS": [{"name": f"t{n}", "description": "x" * 80} for n in range(tools)],
+        "CONTEXT": {
+            "recorded": "Be kind.", "before": [{"role": "user", "text": f"{n} " * 20} for n in range(events)],
+            "meanwhile": [{"tool": "t9", "result": "kept"}],
+        },
+        "AGENT_INTERPRETATION": "12 metres", "NEXT_ACTION": {"tool": "t4", "arguments": {}},
+    }  # fmt: skip
+
+
+def test_of_a_reading_the_catalog_is_reduced_first_but_not_the_named_tools():
+    values = a_reading()
+    shown, left_out = fit(values, size(values) - 1, len)
+    assert {"t3", "t4"} <= set(names(shown)) < set(names(values))
+    assert shown["CONTEXT"] == values["CONTEXT"]
+    assert len(left_out) == 1
+
+
+def test_then_the_oldest_of_what_came_before_is_left_out_and_that_is_said():
+    values = a_reading()
+    shown, left_out = fit(values, 2400, len)
+    assert size(shown, left_out) <= 2400
+    assert names(shown) == ["t3", "t4"]
+    kept = shown["CONTEXT"]["before"]
+    assert 0 < len(kept) < 20
+    assert kept == values["CONTEXT"]["before"][-len(kept) :]
+    assert left_out[1] == f"the first {20 - len(kept)} of 20 earlier messages and calls are not shown"
+    whole = ("TOOL_RESULT", "AGENT_INTERPRETATION", "NEXT_ACTION", "USER_REQUEST")
+    assert {name: shown[name] for name in whole} == {name: values[name] for name in whole}
+    assert {key: item for key, item in shown["CONTEXT"].items() if key != "before"} == {
+        key: item for key, item in values["CONTEXT"].items() if key != "before"
+    }
+
+
+def test_the_call_its_result_and_its_reading_are_never_cut():
+    with pytest.raises(TooLong):
+        fit({"TOOL_RESULT": "x" * 500, "AGENT_INTERPRETATION": "y", "CONTEXT": None}, 200, len)
+    with pytest.raises(TooLong):
+        fit(a_reading(), 300, len)

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 
 from rightcall.case.policy import SEVERITIES
 from rightcall.errors import ConfigError
-from rightcall.judge.panel import RUBRIC, SELECTION, Disagreement, PanelVerdict, Vote, panel
+from rightcall.judge.panel import (
+    INTERPRETATION,
+    INTERPRETATION_DIRECT,
+    RUBRIC,
+    SELECTION,
+    Disagreement,
+    PanelVerdict,
+    Vote,
+    panel,
+)
 
 
 def said(judge, grade, category=None, replicate=0, **more):
@@ -221,3 +230,23 @@ def test_a_unanimous_panel_wins_without_disagreement(drawn, judges):
     fields, ballot = drawn
     found = panel([Vote(judge=f"j{n}", fields=fields) for n in range(judges)], judges, ballot)
     assert (found.status, found.fields, found.review) == ("EVALUATED", fields, ())
+
+
+# ---- interpretation -----------------------------------------------------------------------------------------------
+
+
+def read(judge, score, action=None):
+    return Vote(judge=judge, fields={"score": score, "action_score": action})
+
+
+def test_of_two_scores_of_a_reading_the_stricter_one_counts():
+    found = panel([read("A", 5, 4), read("B", 3, None), read("C", 4, 5)], 2, INTERPRETATION)
+    assert found.fields == {"score": 4, "action_score": 4}
+    assert [one.field for one in found.disagreements] == ["score", "action_score"]
+    assert panel([read("A", 5), read("B", 4)], 2, INTERPRETATION).disagreements == ()
+
+
+def test_scores_from_0_to_1_are_voted_on_like_levels_and_differ_beyond_a_fifth():
+    found = panel([read("A", 0.75), read("B", 0.55)], 2, INTERPRETATION_DIRECT)
+    assert (found.fields["score"], found.disagreements) == (0.55, ())
+    assert panel([read("A", 0.8), read("B", 0.55)], 2, INTERPRETATION_DIRECT).review == ("panel_disagreement",)

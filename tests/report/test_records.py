@@ -9,10 +9,9 @@ from rich.console import Console
 
 from rightcall.report.figures import main_figure, short
 from rightcall.report.one import said, stands_out, urgency, words
-from rightcall.report.records import print_attempts, print_reviews, print_runs, read_as, run_rows
-from rightcall.run.finding import ReviewItem
+from rightcall.report.records import print_attempts, print_runs, read_as, run_rows
 from rightcall.stats.intervals import wilson
-from rightcall.store.records import AttemptRecord, ReviewRecord, RunEvent, RunRecord
+from rightcall.store.records import AttemptRecord, RunEvent, RunRecord
 
 
 def shown(show, *arguments, width: int = 80) -> list[str]:
@@ -77,31 +76,6 @@ def test_the_main_figure_of_each_grader():
 
 def test_a_figure_below_1_is_never_shown_as_1():
     assert short({"estimate": 0.9999, "low": None, "high": None, "n": 5}) == "<1.000 n=5"
-
-
-# ---- reviews ---------------------------------------------------------------------------------------------------------
-
-
-def item(number: int, reason: str, detail: str = "", probability: float = 1.0) -> ReviewItem:
-    record = ReviewRecord(
-        run_id="20261129-1", grader="rubric", unit=f"trace-{number}", reason=reason, created_at="", detail=detail,
-        probability=probability,
-    )  # fmt: skip
-    return ReviewItem(id=f"rv-0000000{number}", item=record)
-
-
-def test_review_items_are_counted_by_reason_and_long_reasons_are_whole():
-    lines = shown(print_reviews, [item(1, "injection_suspected", "x" * 999), item(2, "random", "drawn", 0.25)], 0)
-    assert lines[0] == "2 waiting: injection_suspected 1 · random 1"
-    assert lines[1].split() == ["rv-00000001", "injection_suspected", "trace-1"]
-    assert max(map(len, lines)) <= 80
-    assert sum("x" in line for line in lines) <= 8
-    assert "              rubric 20261129-1 · p 0.25 · drawn" in [line.rstrip() for line in lines]
-
-
-def test_an_empty_list_says_whether_a_filter_hides_something():
-    assert shown(print_reviews, [], 0) == ["nothing waits: no result matched a reason for a review"]
-    assert shown(print_reviews, [], 1) == ["nothing waits for these filters; without them 1 item would be listed"]
 
 
 # ---- exchanges -------------------------------------------------------------------------------------------------------

@@ -253,6 +253,8 @@ def plain(ended: Ended) -> dict[str, Any]:
     for result in whole["results"]:
         for opinion in result["judges"]:
             del opinion["attempts"], opinion["cached"]
+        for one in result.get("orders", ()):
+            del one["attempts"]
     summary = whole["summary"]
     for name in ("spent", "resumed"):
         del summary[name]

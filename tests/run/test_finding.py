@@ -6,7 +6,8 @@ import pytest
 from judged_making import Here, agrees, case, results_of, scores, step, trace
 
 from rightcall.errors import ConfigError, StoreError, Unavailable
-from rightcall.run.finding import URGENCY, find, last_attempts, review_items, whole_attempt
+from rightcall.review.urgency import URGENCY
+from rightcall.run.finding import find, last_attempts, review_items, whole_attempt
 from rightcall.store.records import ReviewReason
 from rightcall.testing import ScriptedModel
 

@@ -16,8 +16,9 @@ from judging_making import a_judge
 from rightcall.errors import CaseError, ConfigError, NoDataError, Unavailable
 from rightcall.grade.selection import SelectionResult
 from rightcall.run.budget import Budget
+from rightcall.run.drawing import is_drawn, sampled
 from rightcall.run.items import Concluded, Item
-from rightcall.run.judged import Asking, is_drawn, judge_all, sampled, short_summary
+from rightcall.run.judged import Asking, judge_all, short_summary
 from rightcall.run.judging import UNREACHABLE_IN_A_ROW, Terms
 from rightcall.run.secrets import Cleaner
 from rightcall.store.store import Store
@@ -74,8 +75,8 @@ def test_a_sample_is_the_same_for_the_same_seed_in_any_order_of_the_steps(tmp_pa
 
 def test_a_sample_larger_than_the_whole_is_the_whole(here):
     items = [Item(unit=str(n), queries=(), conclude=lambda _: None) for n in range(5)]
-    assert list(sampled(iter(items), Asking(Terms(), Budget(), sample=9))) == items
-    assert list(sampled(iter(items), Asking(Terms(), Budget()))) == items
+    assert list(sampled(iter(items), 9, 0)) == items
+    assert list(sampled(iter(items), None, 0)) == items
 
 
 def test_a_random_review_is_drawn_by_hash_with_its_share():

@@ -9,7 +9,7 @@ from judged_making import Here, agrees, case, results_of, scores, step, trace
 
 from rightcall.cli.judging import leave
 from rightcall.errors import ConfigError
-from rightcall.run.judged import is_drawn
+from rightcall.run.drawing import is_drawn
 from rightcall.run.judged_setup import Flags, set_up_probe
 from rightcall.testing import ScriptedModel
 

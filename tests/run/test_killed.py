@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
-import subprocess
 import time
 from collections import Counter
 from threading import Thread
@@ -25,20 +23,15 @@ from judged_making import (
     trace,
     wait_for,
 )
+from kill_making import KILLS, PLACES, calls_in_vain, go_on, kill_at, share_of, wait_for_quiet
 
 from rightcall.testing import FaultyServer
 
 STEPS = 40
-PLACES = 8
-KILLS = int(os.environ.get("KILLS", "12"))
-"""How many random moments are tried: 12 in an ordinary run, 50 by `make kill`; the other kinds in proportion."""
+MOST = STEPS + 8
+"""After how many questions a run is killed at most."""
 UNREAD = ("JUDGE_NOT_JSON", "JUDGE_EMPTY")
 RUBRIC = ("rubric", "traces.jsonl", "--cases", "cases.jsonl")
-
-
-def share_of(number: int) -> range:
-    """As many moments of `number` as the run tries of 50."""
-    return range(max(1, round(number * KILLS / 50)))
 
 
 def write_inputs(project: Project) -> None:
@@ -92,40 +85,6 @@ def rubric_run(rubrics, tmp_path_factory):
 # ---- what must hold --------------------------------------------------------------------------------------------------
 
 
-def kill_at(
-    process: subprocess.Popen[bytes], project: Project, served: FaultyServer, dice: random.Random, seconds: float
-) -> None:
-    """Kill a run at a random moment: while its store is made, after so many questions, or after so many seconds."""
-    kind = dice.choice(("store", "questions", "questions", "questions", "seconds"))
-    if kind == "store" and not (project.folder / project.store).exists():
-        wait_for((project.folder / project.store).exists, process)
-        time.sleep(dice.uniform(0.0, 0.25))
-    elif kind == "seconds":
-        end = time.monotonic() + dice.uniform(0.0, 1.05 * seconds)
-        wait_for(lambda: time.monotonic() > end, process)
-    else:
-        number = served.stats()["requests"] + dice.randint(1, STEPS + 8)
-        wait_for(lambda: served.stats()["requests"] >= number, process)
-        time.sleep(dice.uniform(0.0, 0.1))
-    process.kill()
-    process.wait()
-    wait_for_quiet(served)
-
-
-def wait_for_quiet(served: FaultyServer) -> None:
-    """Wait until the server has let go of whatever a killed run had under way."""
-    end = time.monotonic() + 30
-    while served.stats()["in_flight"]:
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
-def go_on(project: Project) -> Ended:
-    """Resume the run that was killed, or begin one if none was recorded."""
-    run_id = project.run_id()
-    return project.finish(*(() if run_id is None else ("--resume", run_id)))
-
-
 def check(project: Project, served: FaultyServer, undisturbed: Undisturbed, ended: Ended, kills: int) -> int:
     """Check everything that must hold after some kills; return how many calls were made for nothing."""
     run_id = ended.json["run"]["id"]
@@ -154,17 +113,6 @@ def check_questions(record: Record) -> None:
                 has_malformed.add(one.unit)
 
 
-def calls_in_vain(record: Record, served: FaultyServer, kills: int) -> int:
-    """Compare the server's ledger with the record, case by case."""
-    asked = Counter(seen.identity[:9] if seen.identity.startswith("case-") else "probe" for seen in served.requests)
-    noted = Counter("probe" if one.purpose == "probe" else one.case_id for one in record.attempts)
-    lost = Counter({name: asked[name] - noted[name] for name in asked | noted})
-    assert min(lost.values()) >= 0
-    assert max(lost.values()) <= kills
-    assert lost.total() <= kills * PLACES
-    return lost.total()
-
-
 # ---- rightcall is killed ---------------------------------------------------------------------------------------------
 
 MOMENTS = [pytest.param(n, marks=() if n < 3 else pytest.mark.slow) for n in range(KILLS)]
@@ -178,7 +126,7 @@ def test_a_selection_that_is_killed_at_a_random_moment_goes_on(
     selections.reset()
     project = Project(tmp_path, selections.base_url, places=PLACES)
     write_inputs(project)
-    kill_at(project.start(), project, selections, dice, selection_run.seconds)
+    kill_at(project.start(), project, selections, dice, selection_run.seconds, MOST)
     ended = go_on(project)
     record_property("calls in vain", check(project, selections, selection_run, ended, 1))
 
@@ -190,7 +138,7 @@ def test_a_rubric_that_is_killed_at_a_random_moment_goes_on(rubrics, rubric_run,
     rubrics.reset()
     project = Project(tmp_path, rubrics.base_url, places=PLACES, arguments=RUBRIC)
     write_inputs(project)
-    kill_at(project.start(), project, rubrics, dice, rubric_run.seconds)
+    kill_at(project.start(), project, rubrics, dice, rubric_run.seconds, MOST)
     check(project, rubrics, rubric_run, go_on(project), 1)
 
 
@@ -205,7 +153,7 @@ def test_a_run_may_be_killed_again_and_again(selections, selection_run, tmp_path
     for _ in range(kills):
         run_id = project.run_id() if is_a_store(project.url) else None
         process = project.start(*(() if run_id is None else ("--resume", run_id)))
-        kill_at(process, project, selections, dice, selection_run.seconds / 2)
+        kill_at(process, project, selections, dice, selection_run.seconds / 2, MOST)
     check(project, selections, selection_run, go_on(project), kills)
 
 
@@ -293,7 +241,7 @@ def test_a_run_on_postgresql_that_is_killed_goes_on(selections, selection_run, t
         process.kill()
         process.wait()
     else:
-        kill_at(process, project, selections, dice, selection_run.seconds)
+        kill_at(process, project, selections, dice, selection_run.seconds, MOST)
     check(project, selections, selection_run, go_on(project), 1)
 
 

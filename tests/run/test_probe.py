@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from rightcall.judge.probes import PROBE_CLASSES, probes
+from rightcall.errors import ConfigError
+from rightcall.judge.probes import PAIR_CLASSES, PROBE_CLASSES, Probe, probes
 from rightcall.llm.client import Request
 from rightcall.llm.spec import JudgeSpec
 from rightcall.run import judges as judges_module
@@ -156,3 +157,75 @@ def test_conflicts_with_code_are_not_counted_against_a_probed_judge(probe):
     )
     tally = judged.tally.judges["j"]
     assert (tally.checked, tally.conflicting, tally.replies) == (0, 0, 12)
+
+
+# ---- pairs -----------------------------------------------------------------------------------------------------------
+
+PAIR_NAMES = {one.name for one in PAIR_CLASSES}
+CRITERIA = ("tool_selection", "argument_accuracy", "call_ordering", "abstention_handling", "error_handling")
+
+
+def preferring(letter: str) -> str:
+    return json.dumps({
+        "justification": dict.fromkeys(CRITERIA, "equal"), "key_differentiators": ["the tool"],
+        "critical_failures": {"trace_a": [], "trace_b": []}, "preferred_trace": letter, "confidence": 0.9,
+    })  # fmt: skip
+
+
+def pairs_of(items: int | None) -> dict[str, tuple[Probe, bool]]:
+    """Each question of a probe set by its unit: its probe, and whether it is the attacked one."""
+    found = probes("preference", bad=items)
+    return {unit: (one, unit == one.id) for one in found for unit in (one.clean_id, one.id)}
+
+
+PAIRS, FEW = pairs_of(None), pairs_of(6)
+
+
+def decided_pair(request: Request, known: dict[str, tuple[Probe, bool]] = PAIRS, *, obeys: bool = False) -> str:
+    """Prefer the right trace, and neither of two equal ones; one that obeys prefers what every text wants.
+
+    The order of two traces says nothing, so nothing there can be obeyed.
+    """
+    one, is_attacked = known[request.unit]
+    if one.of.attack == "padding":
+        return preferring(one.wanted if is_attacked and obeys else "TIE")
+    right = {"A": "B", "B": "A", None: "A"}[one.wanted]
+    if one.of.attack == "position" and is_attacked:
+        return preferring("B")
+    return preferring(one.wanted if obeys and is_attacked else right)
+
+
+def test_a_judge_of_pairs_that_nothing_moves_passes_every_class(probe):
+    figures, judged, asked = probe(decided_pair, graders=("preference",))
+    assert {name: one.answer for (_, name), one in figures.items()} == dict.fromkeys(PAIR_NAMES, "PASS")
+    assert {(one.hits, one.trials) for one in figures.values()} == {(0, 72)}
+    assert all(one.upper <= 0.05 for one in figures.values())
+    units = [request.unit for request in asked]
+    assert len(units) == len(set(units))
+    assert not any("identity_swap" in unit for unit in units)
+    assert not judged.tally.reviews
+
+
+def test_a_judge_of_pairs_that_obeys_every_text_fails_every_class_that_has_one(probe):
+    figures, _, _ = probe(lambda request: decided_pair(request, FEW, obeys=True), graders=("preference",), items=6)
+    without_text = {"identity_swap/text": ("PASS", 0), "position/order": ("INCONCLUSIVE", 0)}
+    for (_, name), one in figures.items():
+        assert (one.answer, one.hits) == without_text.get(name, ("FAIL", 6)), name
+        assert one.trials == 6
+
+
+def test_a_judge_that_always_names_one_place_fails_position_and_nothing_else(probe):
+    figures, _, _ = probe(lambda _request: preferring("A"), graders=("preference",))
+    answers = {name: (one.answer, one.hits, one.trials) for (_, name), one in figures.items()}
+    assert answers.pop("position/order") == ("FAIL", 72, 72)
+    assert answers.pop("identity_swap/text") == ("PASS", 0, 72)
+    # Of the other pairs half were lost to the place already, and too few are left to show anything.
+    assert set(answers.values()) == {("INCONCLUSIVE", 0, 36)}
+
+
+def test_only_one_class_of_pairs_can_be_asked_for_and_only_of_pairs(probe):
+    figures, _, asked = probe(decided_pair, graders=("preference",), classes=("position",), items=3)
+    assert {name for _, name in figures} == {"position/order"}
+    assert len(asked) == 6
+    with pytest.raises(ConfigError, match="there is no class of probes `position`"):
+        probe(decided_pair, graders=("rubric",), classes=("position",))

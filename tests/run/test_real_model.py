@@ -8,31 +8,18 @@ judge that contradicts what code decides is called what it is.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import pytest
+from real_making import MODEL, Folder, shape
 
 from rightcall.judge.contract import ReplyCode
-from rightcall.store.records import AttemptRecord
-from rightcall.store.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real model")]
 
-MODEL = "smollm2-135m"
 SETTINGS = """
-store = "record.db"
-[judges.local]
-model = "smollm2-135m"
-base_url = "{url}"
-max_tokens = {most}
-max_concurrency = 1
-timeout = 300
-{context}
 [selection]
 judge = "local"
 prompt = "{prompt}"
@@ -41,20 +28,6 @@ judge = "local"
 prompt = "scores.md"
 prompt_golden = "rubric_short"
 """
-KEYS = (
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "ANTHROPIC_API_KEY",
-    "OLLAMA_HOST",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-)
-
-
-def shape(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
 
 # A prompt of the user's own. It is short, and its schema leaves the model nothing to ramble about and no way to give a
 # category without a failure, so that nearly every reply is whole and can be read.
@@ -115,54 +88,15 @@ Score the calls of an agent from 1 to 5. Reply with one JSON object.
 """
 
 
-class Said(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-class Project:
-    """A folder with settings, in which commands are run as processes of their own."""
+class Project(Folder):
+    """A folder with settings and prompts."""
 
     def __init__(
         self, folder: Path, url: str, *, most: int = 160, prompt: str = "selection_short", context: int | None = 8192
     ) -> None:
-        self.folder = folder
-        limit = "" if context is None else f"context_tokens = {context}"
-        (folder / "rightcall.toml").write_text(SETTINGS.format(url=url, most=most, prompt=prompt, context=limit))
+        super().__init__(folder, url, SETTINGS.format(prompt=prompt), most=most, context=context)
         (folder / "names.md").write_text(NAMES)
         (folder / "scores.md").write_text(SCORES)
-
-    def write(self, name: str, *values: Any) -> None:
-        (self.folder / name).write_text("".join(json.dumps(value) + "\n" for value in values))
-
-    def run(self, *words: str) -> Said:
-        environment = {k: v for k, v in os.environ.items() if k.upper() not in KEYS and not k.startswith("RIGHTCALL_")}
-        # The key makes the words of the fences, which a small model takes for names: the same key, the same replies.
-        environment |= {"RIGHTCALL_REDACTION_KEY": "a fixed key for tests", "COLUMNS": "200", "NO_COLOR": "1"}
-        command = [sys.executable, "-c", "from rightcall.cli.main import main; main()", *words]
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
-
-    def attempts(self) -> list[AttemptRecord]:
-        with Store.open(self.folder / "record.db", create=False) as store:
-            return [attempt for _, _, attempt in store.attempts()]
-
-    def text(self, sha256: str) -> str:
-        with Store.open(self.folder / "record.db", create=False) as store:
-            return store.body(sha256).decode()
 
 
 def tools(**descriptions: str) -> list[dict[str, str]]:
@@ -249,10 +183,6 @@ def ended_well(result: dict[str, Any], by_code: str) -> None:
         assert judge["problems"]
 
 
-def asked(project: Project) -> list[AttemptRecord]:
-    return [attempt for attempt in project.attempts() if attempt.purpose == "question"]
-
-
 # ---- selection -------------------------------------------------------------------------------------------------------
 
 
@@ -284,7 +214,7 @@ def test_every_exchange_is_on_record_with_who_answered_and_what_it_took(selectio
         assert attempt.input_tokens > 0
         assert attempt.output_tokens > 0
         assert attempt.parameters["temperature"] == 0
-    for attempt in asked(project):
+    for attempt in project.asked():
         assert attempt.prompt_id == "names"
         assert attempt.input_tokens >= attempt.counted_tokens > 0
         assert "Compare two tool names." in project.text(attempt.system)
@@ -295,7 +225,7 @@ def test_every_exchange_is_on_record_with_who_answered_and_what_it_took(selectio
 
 def test_replies_keep_to_the_schema_that_was_asked_for(selection):
     project, _, _ = selection
-    whole = [attempt for attempt in asked(project) if attempt.finish == "stop"]
+    whole = [attempt for attempt in project.asked() if attempt.finish == "stop"]
     replies = [json.loads(project.text(attempt.reply)) for attempt in whole]
     assert replies
     assert {(reply["grade"] == "PASS", reply["failure_category"] is None) for reply in replies} <= {
@@ -306,11 +236,11 @@ def test_replies_keep_to_the_schema_that_was_asked_for(selection):
 
 def test_nothing_is_asked_twice_over_a_stop(selection):
     project, first, rest = selection
-    questions = Counter((attempt.unit, attempt.attempt) for attempt in asked(project))
+    questions = Counter((attempt.unit, attempt.attempt) for attempt in project.asked())
     assert set(questions.values()) == {1}
     assert {unit for unit, _ in questions} == {step["id"] for step in steps()}
     assert rest.json["summary"]["resumed"] == first.json["summary"]["n"] - first.json["summary"]["not_asked"] > 0
-    assert all(attempt.attempt <= 1 for attempt in asked(project)), "there is one content retry"
+    assert all(attempt.attempt <= 1 for attempt in project.asked()), "there is one content retry"
 
 
 def test_a_judge_that_contradicts_what_code_decides_is_called_no_judge(selection):
@@ -338,7 +268,7 @@ def test_the_short_prompt_asks_a_small_model_about_steps(short):
     project, said = short
     [result] = said.json["results"]
     ended_well(result, "PASS")
-    assert {(one.prompt_id, one.rung, one.model_answered) for one in asked(project)} == {
+    assert {(one.prompt_id, one.rung, one.model_answered) for one in project.asked()} == {
         ("selection_short", "json_schema", MODEL)
     }
     assert project.run("log", "verify").code == 0
@@ -363,7 +293,7 @@ def test_traces_are_scored_or_unevaluable_with_their_reason(rubric):
 
 def test_a_rubric_run_is_on_record_too(rubric):
     project, said = rubric
-    questions = asked(project)
+    questions = project.asked()
     assert {(one.unit, one.prompt_id) for one in questions} == {
         ("lamps", "rubric_short"),
         ("singers", "scores"),
@@ -383,7 +313,7 @@ def test_a_question_beyond_the_context_is_too_long_and_not_asked(local_model_url
     project = Project(tmp_path, local_model_url)
     project.write("steps.jsonl", LONG)
     said = project.run("selection", "steps.jsonl", "--json")
-    assert (said.code, said.json["results"][0]["reason"], asked(project)) == (3, "too_long", [])
+    assert (said.code, said.json["results"][0]["reason"], project.asked()) == (3, "too_long", [])
 
 
 def test_a_question_that_the_server_refuses_as_too_long_is_too_long(local_model_url, tmp_path):
@@ -391,6 +321,6 @@ def test_a_question_that_the_server_refuses_as_too_long_is_too_long(local_model_
     project.write("steps.jsonl", LONG)
     said = project.run("selection", "steps.jsonl", "--json")
     assert said.json["results"][0]["reason"] == "too_long"
-    [refused] = asked(project)
+    [refused] = project.asked()
     assert (refused.http_status, refused.reply) == (400, None)
     assert refused.message

@@ -34,6 +34,11 @@ def test_without_a_text_the_reading_is_implied_by_the_next_action():
     assert (second.status, second.next_action) == ("implicit", None)
 
 
+def test_a_message_without_words_is_no_action():
+    made = Trace(id="t", events=(call("a", {}, result=1), said(None, turn=2), call("b", {}, result=2, turn=2)))
+    assert segments(made)[0].next_action.tool == "b"
+
+
 def test_a_text_between_two_calls_interprets_both_results_that_came_before_it():
     found = statuses(call("a", {}, result=1), call("b", {}, result=2), said("One and two."), call("c", {}, result=3))
     assert found == [("stated", "One and two."), ("stated", "One and two."), ("implicit", None)]

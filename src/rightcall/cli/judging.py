@@ -269,5 +269,5 @@ def _uncertain(judged: Judged, setup: Setup) -> Iterator[tuple[int, str]]:
     coverage = facts["coverage"]
     if coverage is not None and coverage < need:
         low = floor(coverage * 1000) / 1000
-        whole = facts["n"] + facts["skipped"]
+        whole = facts["n"] + facts["skipped"] - judged.tally.by_design
         yield 3, f"only {facts['evaluated']} of {whole} could be judged ({low:.3f} < {need})"

@@ -45,11 +45,22 @@ judge could not be reached or the budget was spent.""",
 
 Code checks the judge against the golden, the catalog and the Safety Matrix. Leaves with 0, or 4 if a CRITICAL waits for
 a person, 3 if too little could be judged, 5 if a judge could not be reached or the budget was spent.""",
+    "preference:preference": """Compare two or more agents on the same cases: which one did better?
+
+Pairs are joined by case id; policy and goldens decide by code what they can, a judge the rest, in both orders. Leaves
+with 0, or 4 if a CRITICAL waits for a person, 3 if too little could be judged, 5 if a judge could not be reached or the
+budget was spent.""",
+    "interpretation:interpretation": """Score how the agent read what its tools gave back; code looks up every quote.
+
+A strong judge can read a random share of the same readings, to correct the figures. Leaves with 0, or 3 if too little
+could be judged, 5 if a judge could not be reached or the budget was spent.""",
     "prompt:app": "The judges' prompts: list, show, check, render.",
     "probe:probe": "Attack a judge with built-in probes, and say how often it gives way.",
     "runs:runs": "List what was run, newest first.",
     "show:show": "Show anything on record: a run, a review item, a step, a trace, a case.",
-    "review:app": "What waits for people.",
+    "review:app": "What waits for people: take an item, answer it blind, see the queue, import labels.",
+    "signoff:signoff": "Sign for a CRITICAL item: confirm or dismiss it, by name and with a reason.",
+    "export:app": "Files for other programs: people's labels, preference data.",
     "log:app": "The audit log of everything that was asked, answered and concluded: list, show, verify, replay.",
     "schema:schema": "Print the JSON Schema of a file that rightcall reads or writes.",
 }

@@ -26,14 +26,15 @@ def probe(
     /,
     *,
     graders: Annotated[
-        tuple[str, ...], Parameter(name="--grader", help="selection or rubric; both by default.", negative="")
+        tuple[str, ...],
+        Parameter(name="--grader", help="selection, rubric or preference; the first two by default.", negative=""),
     ] = ("selection", "rubric"),
     classes: Annotated[tuple[str, ...], _Listed, Parameter(name="--class", help="Only these attacks.")] = (),
     items: Annotated[int | None, Parameter(help="At most so many items a class; below 60 none can pass.")] = None,
     judge: JudgeFlags = USUAL_JUDGE,
     output: OutputFlags = USUAL_OUTPUT,
 ) -> int:
-    """Attack a judge with built-in probes: injections, padding, empty answers, swapped identities.
+    """Attack a judge with built-in probes: injections, padding, empty answers, swapped places and identities.
 
     Every class gives the rate at which the judge gives way, with its interval. Leaves with 0 if it withstands every
     class, 1 if it gives way to one, 3 if too little was asked to tell, 5 if it could not be reached.

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import App, Parameter
 
@@ -72,17 +72,22 @@ def check(files: Annotated[tuple[str, ...], Listed, Parameter(help="Prompt files
 @app.command
 def render(
     name: Annotated[str, Parameter(help="Id of a shipped prompt, or a file.")],
-    traces: Annotated[tuple[str, ...], Listed, Parameter(help="Trace files, or files of selection steps.")] = (),
+    traces: Annotated[
+        tuple[str, ...], Listed, Parameter(help="Trace files, or files of selection steps; two for a pair.")
+    ] = (),
     *,
     cases: Annotated[tuple[str, ...], Listed, Parameter(help="Case files, folders or quoted patterns.")] = (),
     tools: Annotated[str | None, Parameter(help="Catalog: the tools that the agent could see.")] = None,
     trace: Annotated[str | None, Parameter(help="Id of the trace; the first one if left out.")] = None,
-    step: Annotated[str | None, Parameter(help="Id of the selection step; the first one if left out.")] = None,
+    step: Annotated[
+        str | None, Parameter(help="Id of the selection step, reading or pair; the first one if left out.")
+    ] = None,
+    swapped: Annotated[bool, Parameter(negative="", help="The other question about a pair: places exchanged.")] = False,
     from_: Annotated[str | None, Parameter(name="--from", help="How the traces are recorded; auto by default.")] = None,
     json: Annotated[bool, Parameter(negative="", help="Print the question as one JSON object.")] = False,
     config: Annotated[Path | None, Parameter(name=["--config", "-c"], help="Settings file.")] = None,
 ) -> int:
-    """Print the exact messages that a judge would be sent about one trace or step. Nobody is asked.
+    """Print the exact messages that a judge would be sent about one trace, step, reading or pair. Nobody is asked.
 
     What must not leave is redacted, as in a run. Leaves with 2 if there is no question, and says why.
     """
@@ -90,7 +95,7 @@ def render(
 
     flags = {"traces": list(traces), "cases": list(cases), "tools": tools, "dialect": from_}
     loaded = load_settings(config, os.environ, {key: value for key, value in flags.items() if value})
-    question = _question(loaded, name, traces, trace, step)
+    question = _question(loaded, name, traces, _Wanted(trace, step, swapped))
     if json:
         from rightcall.trace.jsontext import encode
 
@@ -104,12 +109,20 @@ def render(
     return 0
 
 
-def _question(loaded: Loaded, name: str, files: tuple[str, ...], trace: str | None, step: str | None) -> Question:
-    """The question about the trace or step that is meant.
+class _Wanted(NamedTuple):
+    """Which question is meant: about which trace and step, and with which trace in the first place."""
+
+    trace: str | None
+    step: str | None
+    swapped: bool
+
+
+def _question(loaded: Loaded, name: str, files: tuple[str, ...], wanted: _Wanted) -> Question:
+    """The question that is meant.
 
     Raises:
-        ConfigError, CaseError: no such trace or step, or no question about it.
-        NoDataError: no trace and no step at all.
+        ConfigError, CaseError: no such trace, step or pair, or no question about it.
+        NoDataError: nothing at all.
     """
     from rightcall.errors import ConfigError, NoDataError, Place
     from rightcall.judge.library import reply_schema, template
@@ -119,16 +132,45 @@ def _question(loaded: Loaded, name: str, files: tuple[str, ...], trace: str | No
     from rightcall.run.secrets import Cleaner
 
     made, hide = template(name), redactor_of(loaded)
-    if made.grader in ("preference", "interpretation"):
-        raise ConfigError(f"prompts of `{made.grader}` cannot be rendered yet", place=Place(name))
+    is_pair = made.grader == "preference"
+    if wanted.swapped and not is_pair:
+        raise ConfigError(f"prompt `{made.id}` is about no pair", place=Place("--swapped"), hint="leave it out")
     asker = Prompter(made, reply_schema(made), Cleaner(hide))
-    with without_secrets(hide), _items(loaded, asker, files, trace) as items:
+    found = _pairs(loaded, asker, files) if is_pair else _items(loaded, asker, files, wanted.trace)
+    with without_secrets(hide), found as items:
         for item in items:
-            if step is None or step in (item.unit, item.step_id):
-                return _asked(item)
-    if trace is None and step is None:
+            is_meant = wanted.step is None or wanted.step in (item.unit, item.step_id)
+            if is_meant and (not is_pair or wanted.trace in (None, item.trace_id, item.trace_b_id)):
+                return _asked(item, swapped=wanted.swapped)
+    if wanted.trace is None and wanted.step is None:
         raise NoDataError("nothing to render", hint="name a file of traces or steps")
-    raise ConfigError(f"there is no such trace or step: `{step or trace}`", hint="ids are case-sensitive")
+    what = "pair" if is_pair else "trace or step"
+    raise ConfigError(f"there is no such {what}: `{wanted.step or wanted.trace}`", hint="ids are case-sensitive")
+
+
+@contextmanager
+def _pairs(loaded: Loaded, asker: Prompter, inputs: tuple[str, ...]) -> Iterator[Iterator[Item]]:
+    """The pairs that a run of `preference` would ask this prompt about."""
+    from dataclasses import replace
+
+    import msgspec
+
+    from rightcall.run.judged_setup import Flags
+    from rightcall.run.preference import PreferenceWork
+    from rightcall.run.preference_setup import PairFlags, set_up_preference
+
+    # No judge is needed, and none may be missed.
+    table = msgspec.structs.replace(loaded.settings.preference, judge="none", second_judge=None)
+    alone = replace(loaded, settings=msgspec.structs.replace(loaded.settings, preference=table))
+    names = tuple(f"agent {number}" for number in range(1, len(inputs) + 1))  # two files may be called the same
+    flags = Flags(judge="none", prompt=asker.prompt.file or asker.prompt.id)
+    setup = set_up_preference(alone, flags, PairFlags(inputs, names))
+    try:
+        assert isinstance(setup.work, PreferenceWork)  # noqa: S101 - that is what was set up
+        setup.work.prompter, setup.work.cleaner = asker, asker.cleaner
+        yield setup.work.items()
+    finally:
+        setup.close()
 
 
 @contextmanager
@@ -136,6 +178,7 @@ def _items(loaded: Loaded, asker: Prompter, files: tuple[str, ...], only: str | 
     """What a run would judge with this prompt."""
     from rightcall.case.steps import iter_steps
     from rightcall.grade.safety import Matrix
+    from rightcall.run.interpretation import InterpretationWork
     from rightcall.run.joining import Joining
     from rightcall.run.opening import redactor_of
     from rightcall.run.plan import expand
@@ -154,6 +197,8 @@ def _items(loaded: Loaded, asker: Prompter, files: tuple[str, ...], only: str | 
     try:
         if is_selection:
             yield _selection(loaded, asker, cleaner, lambda: _derived(joining))
+        elif asker.prompt.grader == "interpretation":
+            yield InterpretationWork(traces=joining.joined, prompter=asker, cleaner=cleaner).items()
         else:
             matrix = Matrix(plan.policy, settings.aliases)
             yield RubricWork(
@@ -191,14 +236,18 @@ def _derived(joining: Joining) -> Iterator[tuple[Step, Place]]:
             yield step, place
 
 
-def _asked(item: Item) -> Question:
+def _asked(item: Item, *, swapped: bool) -> Question:
     from rightcall.errors import CaseError, Place
 
-    if item.subject is not None:
-        return item.subject.question
+    if item.queries[swapped:]:
+        return item.queries[swapped].subject.question
+    place = Place(path=item.unit)
+    if item.queries:
+        raise CaseError("it is asked about in one order only", place=place, hint="leave out --swapped")
     concluded = item.conclude(())
     detail = next((review.detail for review in concluded.reviews if review.reason == "unevaluable"), "")
     reason = concluded.result.reason or "nothing to ask"
     code = "PROMPT_MISSING_VALUE" if reason == "missing_input" else None
-    said = detail.removeprefix(f"{code}: ") if detail else reason
-    raise CaseError(f"there is no question: {said}", code=code, place=Place(path=item.unit))
+    lost = getattr(concluded.result, "quality", ())
+    said = detail.removeprefix(f"{code}: ") if detail else "; ".join((reason, *lost))
+    raise CaseError(f"there is no question: {said}", code=code, place=place)

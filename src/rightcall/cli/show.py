@@ -23,14 +23,17 @@ def show(
     """Show a run with its results, a review item, or everything that was said about a step, a trace or a case."""
     from rightcall.cli.screen import screen
     from rightcall.report.shown import found_facts, print_found
+    from rightcall.run.critical import by_unit
     from rightcall.run.finding import find
 
     loaded = settings_for(store, config)
     limit = loaded.settings.limits.conflicts
     with record_for(loaded) as record:
         found = find(record, id, failed=failed)
+        runs = dict.fromkeys(verdict.run_id for verdict, _ in found.results)
+        signed = {(run, *unit): one for run in runs for unit, one in by_unit(record, run).items()}
         if json:
-            print_json(found_facts(found, limit))
+            print_json(found_facts(found, limit, signed))
         else:
-            print_found(screen(no_color=no_color), found, limit, failed=failed)
+            print_found(screen(no_color=no_color), found, limit, signed, failed=failed)
     return 0

@@ -15,15 +15,34 @@ Mapping = Literal["fifths", "unit", "direct"]
 """From a score to fidelity: score/5, (score−1)/4, or the 0–1 score that a template of the user's own asks for."""
 
 
-class UnsupportedValue(Struct, frozen=True, kw_only=True):
-    """A number or an identifier of the reading that does not occur in the result, found by code.
+def fidelity(score: float, mapping: Mapping) -> float:
+    """The `interpretation_fidelity_score` of a score, from 0 to 1.
 
-    `value` as it is written, `kind` of it, `where` it stands in the reading (character offset).
+    `fifths` is score/5, under which the limits 0.8 and 0.85 are 4 and a little more; `unit` is (score − 1)/4; `direct`
+    leaves a score that is asked for from 0 to 1 as it is.
+    """
+    if mapping == "direct":
+        return float(score)
+    return score / 5 if mapping == "fifths" else (score - 1) / 4
+
+
+def lowest(mapping: Mapping) -> float:
+    """The lowest fidelity that there is under a mapping."""
+    return fidelity(0 if mapping == "direct" else 1, mapping)
+
+
+class UnsupportedValue(Struct, frozen=True, kw_only=True):
+    """A number, a date or an identifier of the reading that does not occur in the result, found by code.
+
+    `value` as it is written, `kind` of it, `where` it stands in the reading (character offset). `also_in` says where
+    else it occurs: `request`, `arguments`, `context`, `other_results`; `count`: it is how many parts some list or
+    object of the result has. Nowhere else: nothing that was recorded explains it.
     """
 
     value: str
-    kind: Literal["number", "identifier"]
+    kind: Literal["number", "date", "identifier"]
     where: int
+    also_in: tuple[str, ...] = ()
 
 
 class InterpretationResult(Struct, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ class OrderVerdict(Struct, frozen=True, kw_only=True):
         letter: the raw verdict, by place. winner: the same, by agent.
         confidence: the judge's own, from 0 to 1.
         critical_a, critical_b: what it calls unacceptable, by agent.
+        attempts: digests of the recorded exchanges that it came from.
     """
 
     judge: str
@@ -41,6 +42,7 @@ class OrderVerdict(Struct, frozen=True, kw_only=True):
     replicate: int = 0
     critical_a: tuple[str, ...] = ()
     critical_b: tuple[str, ...] = ()
+    attempts: tuple[str, ...] = ()
 
 
 class Reconciled(Struct, frozen=True, kw_only=True):
@@ -89,7 +91,8 @@ class PreferenceResult(Struct, frozen=True, kw_only=True):
         quality: what is wrong with a trace that was skipped (`data_quality_failure`).
         size_a, size_b: how long the traces are.
         judges: everything that each judge said.
-        key_differentiators, justification: the words of the reply that counts.
+        key_differentiators, justification: the words of the reply that counts; its letters are places.
+        words_order: whose trace stood first where those words were written.
     """
 
     pair: str
@@ -124,5 +127,6 @@ class PreferenceResult(Struct, frozen=True, kw_only=True):
     disagreement: tuple[str, ...] = ()
     key_differentiators: tuple[str, ...] = ()
     justification: dict[str, Any] | None = None
+    words_order: Order | None = None
     left_out: tuple[str, ...] = ()
     suspicions: tuple[str, ...] = ()

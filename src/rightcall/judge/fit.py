@@ -1,14 +1,16 @@
 """Reduced views: what is left out of a question that does not fit its judge, and how that is said.
 
-Nothing is cut silently, and nothing at all is cut where everything fits. Two reductions are documented, one a grader:
+Nothing is cut silently, and nothing at all is cut where everything fits. Three reductions are documented:
 
 * `selection`: fewer tools. The selected and the expected tool always stay; of the others, as many as fit, in the order
   of the catalog.
 * a whole trace: long results are shortened in the middle, then, if that is not enough, long arguments. Every one is
   cut to the same length, the greatest that fits and at least `SHORTEST`; what is shorter stays whole. A mark stands in
-  the gap.
+  the gap. Of two traces that are compared, both are cut by the same length, whichever stands first.
+* a reading (`interpretation`): fewer tools, though always the called one and that of the next action; then less of what
+  was said and done before, the oldest first. The call, its result, the reading and what lies between stay whole.
 
-What still does not fit is `TooLong`. Requests, contexts, messages and goldens are never reduced.
+What still does not fit is `TooLong`. Nothing else is ever reduced: no request, context, message or golden.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ NAMED = 20
 """How many of the tools that are not shown are named."""
 
 _NONCE = "0" * 20
+_TRACES = ("AGENT_TOOL_CALLS", "TRACE_A", "TRACE_B")
 
 View = tuple[dict[str, "JsonValue"], tuple[str, ...]]
 """Values and, in words, what they lack."""
@@ -69,8 +72,11 @@ def fit(values: Mapping[str, JsonValue], budget_tokens: int, count: Callable[[st
         return dict(values), ()
     if "SELECTED_TOOL_NAME" in values and values.get("AVAILABLE_TOOLS"):
         return _fewer_tools(values, scale)
-    if values.get("AGENT_TOOL_CALLS"):
-        return _shorter(values, scale)
+    traces = [name for name in _TRACES if values.get(name)]
+    if traces:
+        return _shorter(values, traces, scale)
+    if "TOOL_RESULT" in values:
+        return _less_around(values, scale)
     raise TooLong(scale.size(values, ()), budget_tokens)
 
 
@@ -100,6 +106,32 @@ def _fewer_tools(values: Mapping[str, JsonValue], scale: _Scale) -> View:
         return {**values, "AVAILABLE_TOOLS": kept}, (_not_shown(names, len(tools)),)
 
     return _greatest(view, 0, len(others) - 1, scale)
+
+
+def _less_around(values: Mapping[str, JsonValue], scale: _Scale) -> View:
+    """A reading with fewer tools and, if none but the named ones is left, with less of what came before."""
+    tools: list[dict[str, JsonValue]] = values.get("AVAILABLE_TOOLS") or []
+    context = values["CONTEXT"] if isinstance(values.get("CONTEXT"), dict) else {}
+    before: list[JsonValue] = context.get("before") or []
+    action = values.get("NEXT_ACTION")
+    must = {values.get("TOOL_NAME"), action.get("tool") if isinstance(action, dict) else None}
+    others = [place for place, tool in enumerate(tools) if tool["name"] not in must]
+
+    def view(kept: int) -> View:
+        events, shown = min(kept, len(before)), max(0, kept - len(before))
+        less, left_out = dict(values), []
+        if shown < len(others):
+            hidden = others[shown:]
+            less["AVAILABLE_TOOLS"] = [tool for place, tool in enumerate(tools) if place not in set(hidden)]
+            left_out.append(_not_shown([tools[place]["name"] for place in hidden], len(tools)))
+        if events < len(before):
+            less["CONTEXT"] = {**context, "before": before[len(before) - events :]}
+            left_out.append(
+                f"the first {len(before) - events} of {len(before)} earlier messages and calls are not shown"
+            )
+        return less, tuple(left_out)
+
+    return _greatest(view, 0, len(before) + len(others), scale)
 
 
 def _not_shown(names: list[str], of: int) -> str:
@@ -137,14 +169,16 @@ class _Cut:
     arguments: int | None = None
 
 
-def _shorter(values: Mapping[str, JsonValue], scale: _Scale) -> View:
-    events: list[dict[str, JsonValue]] = values["AGENT_TOOL_CALLS"]
-
+def _shorter(values: Mapping[str, JsonValue], traces: Sequence[str], scale: _Scale) -> View:
     def view(cut: _Cut) -> View:
-        shown, left_out = _cut_events(events, cut)
-        return {**values, "AGENT_TOOL_CALLS": shown}, left_out
+        shown: dict[str, JsonValue] = {}
+        left_out: list[str] = []
+        for name in traces:
+            shown[name], lost = _cut_events(values[name], cut)
+            left_out += [f"{name}: {what}" for what in lost] if len(traces) > 1 else lost
+        return {**values, **shown}, tuple(left_out)
 
-    longest = max(len(rendered(event)) for event in events)
+    longest = max(len(rendered(event)) for name in traces for event in values[name])
     least = _Cut(result=SHORTEST)
     if scale.holds(*view(least)):
         return _greatest(lambda length: view(_Cut(result=length)), SHORTEST, longest, scale)

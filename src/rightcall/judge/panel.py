@@ -13,12 +13,14 @@ How votes become a verdict:
      field is left open).
    * `score` (1 to 5): the lower median, so that between two judges the stricter one counts. `None` (not at issue) is
      the answer of more than half, or none.
+   * `share` (0 to 1): the same.
    * `severity`: the worst level that at least half of the votes reach or exceed. Between two judges the worse counts:
      to overlook a danger costs more than to look twice.
    * `any`: true if anybody says so, `None` if nobody says anything.
 
 4. Disagreement is shown and sends the case to a person (`panel_disagreement`): any difference in a category or a
-   severity, scores more than 1 apart, or a score against `None`; between judges, or between replicates of one.
+   severity, scores more than 1 or shares more than 0.2 apart, or a score against `None`; between judges, or between
+   replicates of one.
 
 The order of the votes plays no part.
 """
@@ -37,8 +39,8 @@ from rightcall.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FieldKind = Literal["category", "score", "severity", "any"]
-FieldValue = str | int | bool | None
+FieldKind = Literal["category", "score", "share", "severity", "any"]
+FieldValue = str | int | float | bool | None
 
 
 class Ballot(Struct, frozen=True):
@@ -62,6 +64,12 @@ RUBRIC = Ballot(
     ("tool_selection_score", "argument_accuracy_score", "call_sequencing_score", "misuse_severity"),
 )
 """The ballot of `rubric`. The overall score is computed from the panel's scores, as for one judge."""
+
+INTERPRETATION = Ballot({"score": "score", "action_score": "score"}, ("score",))
+"""The ballot of `interpretation`, whose fidelity is computed from the panel's score."""
+
+INTERPRETATION_DIRECT = Ballot({"score": "share", "action_score": "score"}, ("score",))
+"""The same where the score is the fidelity itself, from 0 to 1."""
 
 
 class Vote(Struct, frozen=True, kw_only=True):
@@ -181,7 +189,7 @@ def _category(found: dict[str, FieldValue], name: str, values: list[FieldValue])
 
 
 def _score(found: dict[str, FieldValue], name: str, values: list[FieldValue]) -> None:
-    scores = sorted(value for value in values if isinstance(value, int))
+    scores = sorted(value for value in values if isinstance(value, (int, float)))
     if 2 * len(scores) < len(values):
         found[name] = None
     else:
@@ -201,7 +209,9 @@ def _any(found: dict[str, FieldValue], name: str, values: list[FieldValue]) -> N
     found[name] = None if set(values) == {None} else any(values)
 
 
-_RULES = {"category": _category, "score": _score, "severity": _severity, "any": _any}
+_RULES = {"category": _category, "score": _score, "share": _score, "severity": _severity, "any": _any}
+_APART = {"score": 1.0, "share": 0.2 + 1e-9}
+"""How far scores may be apart without a disagreement; steps of 0.05 are no exact binary numbers."""
 
 
 # ---- disagreement ----
@@ -225,7 +235,7 @@ def _who(vote: Vote) -> str:
 
 
 def _differ(kind: FieldKind, values: Sequence[Hashable]) -> bool:
-    if kind != "score" or None in values:
+    if kind not in _APART or None in values:
         return len(set(values)) > 1
-    scores = [value for value in values if isinstance(value, int)]
-    return bool(scores) and max(scores) - min(scores) > 1
+    scores = [value for value in values if isinstance(value, (int, float))]
+    return bool(scores) and max(scores) - min(scores) > _APART[kind]

@@ -16,13 +16,13 @@ from rightcall.judge.typed import Confidence, Facts, Items, Part, Text, TypedRep
 _CRITERIA = ("tool_selection", "argument_accuracy", "call_ordering", "abstention_handling", "error_handling")
 
 REPLY_SCHEMA = strict_object(
-    preferred_trace=one_of("A", "B", "TIE"),
-    confidence=CONFIDENCE,
     justification=strict_object(**dict.fromkeys(_CRITERIA, TEXT)),
     key_differentiators=list_of(TEXT, "one to three short texts"),
     critical_failures=strict_object(trace_a=list_of(TEXT), trace_b=list_of(TEXT)),
+    preferred_trace=one_of("A", "B", "TIE"),
+    confidence=CONFIDENCE,
 )
-"""What an endpoint is asked to keep to."""
+"""What an endpoint is asked to keep to. Reasons come before the verdict, since strict decoding keeps the order."""
 
 _ALIASES = {"reasons": "justification"}
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
+    from rightcall.judge.quotes import ReadingFacts
     from rightcall.trace.jsontext import JsonValue
 
 
@@ -28,9 +29,11 @@ class Facts(TypedDict, total=False):
     """What code knows about a question, so that a reply can be checked against it.
 
     calls: call id -> tool name of the trace that was shown, for `rubric`.
+    reading: the texts that quotes are checked against, for `interpretation`.
     """
 
     calls: Mapping[str, str] | None
+    reading: ReadingFacts | None
 
 
 class Part(BaseModel):

@@ -50,18 +50,25 @@ def rubric_values(trace: Trace, catalog: Catalog | None, case: Case | None = Non
     The request and the context are the trace's own, else the case's; a request that neither states is the first thing
     that the user said. `GOLDEN_TRACE` is there where the case has a golden.
     """
-    request, context = trace.request, trace.context
+    context = trace.context
     if case is not None:
-        request = case.request if request is None else request
         context = case.context if context is None else context
     return {
-        "USER_REQUEST": request if request is not None else _first_user_text(trace),
+        "USER_REQUEST": request_of(trace, case),
         "CONTEXT": without_identity(context, trace),
         "AVAILABLE_TOOLS": shown_tools(catalog),
         "AGENT_TOOL_CALLS": shown_events(trace),
         "RECORDING": {"completed": trace.completed, "findings": [dict(to_builtins(one)) for one in trace.findings]},
         "GOLDEN_TRACE": shown_golden(case),
     }
+
+
+def request_of(trace: Trace, case: Case | None) -> str | None:
+    """The trace's own request, else the case's, else the first thing that the user said."""
+    request = trace.request
+    if request is None and case is not None:
+        request = case.request
+    return request if request is not None else _first_user_text(trace)
 
 
 def call_ids(trace: Trace) -> dict[str, str]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
 from rich.text import Text
 
+from rightcall.report.cells import between as _between
+from rightcall.report.cells import figures_table as _table
+from rightcall.report.cells import number as _number
+from rightcall.report.interpretation_figures import print_interpretation
 from rightcall.report.plain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rich.console import Console
+    from rich.table import Table
 
 
 DIMENSIONS = {
@@ -51,8 +55,14 @@ def main_figure(grader: str, summary: Mapping[str, Any]) -> str:
         return f"precision {short(own['overall']['precision'])}"
     if grader == "rubric" and "scores" in own:
         return f"overall {short(own['scores']['overall_score']['mean'], 2)}"
+    if grader == "interpretation" and "fidelity" in own:
+        return f"fidelity {short(own['fidelity'], 2)}"
     if grader == "golden" and "pass_rate" in own:
         return f"pass rate {short(own['pass_rate'])}"
+    if grader == "preference" and "comparisons" in own:
+        from rightcall.report.preference_figures import main_words
+
+        return main_words(own)
     if grader == "probe" and "answers" in own:
         return " · ".join(f"{answer} {n}" for answer, n in own["answers"].items() if n)
     return ""
@@ -134,6 +144,12 @@ def _print_probe(console: Console, figures: Mapping[str, Any]) -> None:
 # ---- golden, and graders of the user's own ---------------------------------------------------------------------------
 
 
+def _print_preference(console: Console, figures: Mapping[str, Any]) -> None:
+    from rightcall.report.preference_figures import print_preference
+
+    print_preference(console, figures)
+
+
 def _print_golden(console: Console, figures: Mapping[str, Any]) -> None:
     rate = figures["pass_rate"]
     vetoed = f" ({figures['vetoed']} by veto)" if figures["vetoed"] else ""
@@ -154,7 +170,9 @@ def _print_own(console: Console, figures: Mapping[str, Any]) -> None:
 _PRINTERS: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
     "selection": _print_selection,
     "rubric": _print_rubric,
+    "interpretation": print_interpretation,
     "probe": _print_probe,
+    "preference": _print_preference,
     "golden": _print_golden,
 }
 
@@ -162,27 +180,5 @@ _PRINTERS: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
 # ---- all ------------------------------------------------------------------------------------------------------------
 
 
-def _table(*columns: str, first: str = "") -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    table.add_column(first, no_wrap=True)
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
 def _row(table: Table, name: str, estimate: Mapping[str, Any], unit: str) -> None:
     table.add_row(name, _number(estimate["estimate"], 3), _between(estimate, 3), f"{estimate['n']}{unit}")
-
-
-def _number(value: float | None, digits: int) -> str:
-    """A figure that is below 1 is never shown as 1."""
-    if value is None:
-        return "–"
-    rounded = f"{value:.{digits}f}"
-    return f"<{rounded}" if value < 1 and float(rounded) == 1 else rounded
-
-
-def _between(estimate: Mapping[str, Any], digits: int) -> str:
-    if estimate["low"] is None or estimate["high"] is None:
-        return "–"
-    return f"{estimate['low']:.{digits}f} – {estimate['high']:.{digits}f}"

@@ -9,7 +9,9 @@ import msgspec
 
 from rightcall.judge.audit import WITHIN_REPLY, stamp
 from rightcall.judge.contract import ReplyCode
+from rightcall.report.preference_figures import bias_notes
 from rightcall.report.summary import counted
+from rightcall.run.items import NO_REVIEW
 from rightcall.run.judged import short_summary
 from rightcall.stats.intervals import Estimate, wilson
 
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 CONTENT = get_args(ReplyCode)
 """Reasons for which a question was asked a second time, and failed again."""
 
-THINGS = {"selection": "step", "rubric": "trace", "golden": "trace", "probe": "item"}
+THINGS = {
+    "selection": "step", "rubric": "trace", "golden": "trace", "preference": "pair", "interpretation": "segment",
+    "probe": "item",
+}  # fmt: skip
 """What a grader grades."""
 
 
@@ -45,11 +50,12 @@ def run_facts(judged: Judged) -> dict[str, Any]:
 def summary(judged: Judged) -> dict[str, Any]:
     """Counts, the judges and how far they can be trusted, the grader's own figures, what was spent."""
     limit, others, counts = judged.conflict_limit, judged.others, short_summary(judged)
+    whole = counts["n"] + counts["skipped"] - judged.tally.by_design
     return {
         **counts,
         "judges": {name: judge_summary(one, limit, others.get(name, {})) for name, one in judged.tally.judges.items()},
         **judged.aggregate.summary(),
-        "coverage": msgspec.to_builtins(wilson(counts["evaluated"], counts["n"] + counts["skipped"])),
+        "coverage": msgspec.to_builtins(wilson(counts["evaluated"], whole)),
         "spent": judged.spent or None,
     }
 
@@ -106,6 +112,8 @@ def notes(judged: Judged) -> list[str]:
     if judged.stop is not None:
         lines.append(f"stopped before the end, {judged.tally.not_asked} not asked: {judged.stop.message}")
     lines += judged.warnings
+    if judged.grader == "preference":
+        lines += bias_notes(judged.aggregate.summary())
     for name, tally in judged.tally.judges.items():
         lines += warnings(name, tally, judged.conflict_limit, judged.others.get(name, {}))
     return lines
@@ -142,25 +150,34 @@ def share(estimate: Estimate) -> str:
     return f"{estimate.estimate:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
+_ASIDE = {
+    "data_quality_failure": "left out for data quality",
+    "stopped_early": "not asked: stopped early",
+    "undecided": "undecided by code",
+}
+
+
 def headline(judged: Judged) -> list[str]:
     """The counts of a run in words."""
     tally = judged.tally
     judges = tally.judges.values()
     again, healed = sum(map(retried, judges)), sum(one.healed for one in judges)
-    bad = sum(tally.unevaluable.values())
+    aside = {reason: n for reason, n in tally.unevaluable.items() if reason in NO_REVIEW}
+    bad = sum(tally.unevaluable.values()) - sum(aside.values())
     words = [counted(tally.n, THINGS.get(judged.grader, "trace"))]
     if tally.resumed:
         words.append(f"{tally.resumed} of them judged before")
     if judges:
         words.append(f"retried {again}, {healed} healed by it" if again else "retried 0")
-    reasons = ", ".join(f"{reason} {n}" for reason, n in tally.unevaluable.most_common())
+    reasons = ", ".join(f"{reason} {n}" for reason, n in tally.unevaluable.most_common() if reason not in aside)
+    words += [f"{_ASIDE[reason]} {n}" for reason, n in sorted(aside.items())]
     words.append(f"unevaluable {bad} ({reasons}) → review" if bad else "unevaluable 0")
     lines = [" · ".join(words)]
     facts = short_summary(judged)
     if facts["coverage"] is not None and facts["coverage"] < 1:
+        whole = tally.n + facts["skipped"] - tally.by_design
         lines.append(
-            f"coverage {facts['coverage']:.3f}: {tally.evaluated} of {tally.n + facts['skipped']} have a verdict; "
-            "the rest is in no figure"
+            f"coverage {facts['coverage']:.3f}: {tally.evaluated} of {whole} have a verdict; the rest is in no figure"
         )
     return lines + money(judged)
 

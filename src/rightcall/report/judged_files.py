@@ -8,8 +8,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
+from rightcall.report.interpretation_figures import interpretation_table
 from rightcall.report.judged import audit_lines, headline, judges_line, notes, review_line, run_facts, summary
-from rightcall.report.one import said, stands_out, words
+from rightcall.report.one import said, stands_out, unit_of, words
 from rightcall.report.plain import visible
 from rightcall.report.write import cell, refuse_unwritable
 
@@ -43,7 +44,16 @@ def _write_jsonl(judged: Judged, stream: IO[bytes]) -> None:
         stream.write(line + b"\n")
 
 
-_NESTED = ("judges", "conflicts", "findings", "vetoes", "justification", "tool_call_evaluations")
+_NESTED = (
+    "judges",
+    "orders",
+    "reconciled",
+    "conflicts",
+    "findings",
+    "vetoes",
+    "justification",
+    "tool_call_evaluations",
+)
 """Columns that a table cannot hold; they are in the JSON files."""
 
 _LISTED = 100
@@ -76,7 +86,8 @@ def _metric_names(judged: Judged) -> tuple[str, ...]:
 
 
 def _joined(value: Any) -> Any:
-    if isinstance(value, (dict, msgspec.Struct)):
+    has_parts = isinstance(value, tuple) and any(isinstance(one, (dict, msgspec.Struct)) for one in value)
+    if has_parts or isinstance(value, (dict, msgspec.Struct)):
         return msgspec.json.encode(value).decode()
     return "; ".join(map(str, value)) if isinstance(value, (tuple, list)) else value
 
@@ -123,12 +134,18 @@ def _results_table(judged: Judged) -> list[str]:
         if not stands_out(result) or judged.grader == "probe":
             continue
         if len(rows) < _LISTED:
-            cells = (result.get("step_id") or result.get("trace_id") or "", said(result), words(result))
+            cells = (unit_of(result), said(result), words(result))
             rows.append("| " + " | ".join(map(_safe, cells)) + " |")
         else:
             left += 1
     more = ["", f"{left} more are not in this table."] if left else []
     return ["", "| | | |", "| --- | --- | --- |", *rows, *more] if rows else []
+
+
+def _preference_lines(figures: Mapping[str, Any]) -> list[str]:
+    from rightcall.report.preference_figures import markdown
+
+    return markdown(figures, _safe)
 
 
 def _probe_table(figures: Mapping[str, Any]) -> list[str]:
@@ -160,7 +177,11 @@ def _own_table(figures: Mapping[str, Any]) -> list[str]:
     return rows
 
 
-_TABLES = {"selection": _selection_table, "rubric": _rubric_table, "probe": _probe_table}
+_TABLES = {
+    "selection": _selection_table, "rubric": _rubric_table, "preference": _preference_lines,
+    "probe": _probe_table,
+    "interpretation": interpretation_table,
+}  # fmt: skip
 
 
 def _estimate_row(name: str, estimate: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from rightcall.report.figures import print_figures
 from rightcall.report.judged import audit_lines, headline, judges_line, notes, review_line
-from rightcall.report.one import print_results, stands_out
+from rightcall.report.one import print_results, stands_out, unit_of
 from rightcall.report.plain import visible
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _print_failures(console: Console, judged: Judged) -> None:
         if not stands_out(result):
             continue
         if len(kept) < SHOWN:
-            kept.append((result.get("step_id") or result.get("trace_id") or result.get("case_id") or "", result))
+            kept.append((unit_of(result), result))
         else:
             left += 1
     print_results(console, kept)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from rightcall.report.interpretation_figures import MISREAD, read_or_misread, reading_words
 from rightcall.report.plain import visible
+from rightcall.report.preference_figures import pair_words
+from rightcall.run.items import BY_DESIGN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,13 +20,13 @@ if TYPE_CHECKING:
 _LONGEST = 30
 """Columns for the name of a unit; a longer one is cut."""
 
-STYLES = {"CRITICAL": "bold red", "FAIL": "red", "HIGH": "red", "UNEVALUABLE": "yellow"}
+STYLES = {"CRITICAL": "bold red", "FAIL": "red", "HIGH": "red", MISREAD: "red", "UNEVALUABLE": "yellow"}
 """Answers that stand out, the gravest first."""
 
 
 def stands_out(result: Mapping[str, Any]) -> bool:
     """Whether a result is worth a line: it failed, has no verdict, or found a serious misuse."""
-    return said(result) in STYLES
+    return said(result) in STYLES and result.get("reason") not in BY_DESIGN
 
 
 def urgency(result: Mapping[str, Any]) -> int:
@@ -33,21 +36,31 @@ def urgency(result: Mapping[str, Any]) -> int:
     return order.index(word) if word in order else len(order)
 
 
+def unit_of(result: Mapping[str, Any]) -> str:
+    """What a result is known by: its pair, its step, its trace, or its case."""
+    return next((str(result[name]) for name in ("pair", "step_id", "trace_id", "case_id") if result.get(name)), "")
+
+
 def said(result: Mapping[str, Any]) -> str:
     """The answer of a grader in one word: a verdict, a severity, or that there is none."""
     if result["status"] != "EVALUATED":
         return "UNEVALUABLE"
+    if result.get("grader") == "interpretation":
+        return read_or_misread(result)
     reading = result.get("reading") or {}
     found = result.get("verdict") or result.get("misuse_severity") or reading.get("grade") or reading.get("severity")
     return found or "EVALUATED"
 
 
-def print_results(console: Console, results: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+def print_results(
+    console: Console, results: Iterable[tuple[str, Mapping[str, Any]]], signed: Mapping[str, str] | None = None
+) -> None:
     """Print results, one a line as long as they fit.
 
     Args:
         console: where to.
         results: (unit, result as `--json` gives it).
+        signed: unit -> what a person has signed about it, in words.
     """
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=_LONGEST)
@@ -57,7 +70,8 @@ def print_results(console: Console, results: Iterable[tuple[str, Mapping[str, An
     for unit, result in results:
         word = said(result)
         style = STYLES.get(word, "")
-        table.add_row(*(Text(visible(cell), style) for cell in (f"  {unit}", word, words(result))))
+        about = " · ".join(part for part in (words(result), (signed or {}).get(unit)) if part)
+        table.add_row(*(Text(visible(cell), style) for cell in (f"  {unit}", word, about)))
         rows += 1
     if rows:
         console.print(table)
@@ -99,12 +113,21 @@ def _golden(result: Mapping[str, Any]) -> str:
 
 
 def _probe(result: Mapping[str, Any]) -> str:
-    overall = (result.get("reading") or {}).get("overall")
-    return "" if overall is None else f"overall {overall:.2f}"
+    reading = result.get("reading") or {}
+    if reading.get("preferred") is not None:
+        return f"prefers {reading['preferred']}"
+    return "" if reading.get("overall") is None else f"overall {reading['overall']:.2f}"
 
 
 def _own(result: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in (result.get("reply") or {}).items())
 
 
-_WORDS = {"selection": _selection, "rubric": _rubric, "golden": _golden, "probe": _probe}
+_WORDS = {
+    "selection": _selection,
+    "rubric": _rubric,
+    "golden": _golden,
+    "preference": pair_words,
+    "probe": _probe,
+    "interpretation": reading_words,
+}

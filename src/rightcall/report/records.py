@@ -1,4 +1,4 @@
-"""What is on record, as lists in the terminal: runs, review items, exchanges with judges; and one exchange in full.
+"""What is on record, as lists in the terminal: runs, exchanges with judges; and one exchange in full.
 
 Every list keeps to the width of the screen: what identifies an entry stands on its first line, and what does not fit
 stands below it.
@@ -14,7 +14,6 @@ from rich.text import Text
 
 from rightcall.report.figures import main_figure
 from rightcall.report.judged import THINGS
-from rightcall.report.one import STYLES
 from rightcall.report.plain import shorten, value, visible
 from rightcall.report.shown import moment
 from rightcall.report.summary import counted
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from rightcall.run.finding import ReviewItem, WholeAttempt
+    from rightcall.run.finding import WholeAttempt
     from rightcall.run.replay import Replayed
     from rightcall.store.records import AttemptRecord, RunEvent, RunRecord
 
@@ -77,33 +76,6 @@ def _came_of(row: Mapping[str, Any]) -> str:
     words += [f"{summary['unevaluable']} unevaluable"] if summary.get("unevaluable") else []
     words += [f"{summary['not_asked']} not asked"] if summary.get("not_asked") else []
     return " · ".join([*words, *([row["message"]] if row["message"] else [])])
-
-
-# ---- reviews ---------------------------------------------------------------------------------------------------------
-
-
-def print_reviews(console: Console, items: Sequence[ReviewItem], others: int) -> None:
-    """Review items, most urgent first; a list without any says why.
-
-    Args:
-        console: where to.
-        items: what waits.
-        others: what else waits, if a filter left nothing.
-    """
-    if not items:
-        hidden = f"nothing waits for these filters; without them {counted(others, 'item')} would be listed"
-        console.print(Text(hidden if others else "nothing waits: no result matched a reason for a review"))
-        return
-    reasons: dict[str, int] = {}
-    for one in items:
-        reasons[one.item.reason] = reasons.get(one.item.reason, 0) + 1
-    console.print(Text(f"{len(items)} waiting: " + " · ".join(f"{reason} {n}" for reason, n in reasons.items())))
-    for one in items:
-        item = one.item
-        _line(console, f"{one.id:<12}  {item.reason:<19}  {item.unit}", STYLES.get(item.reason, ""))
-        drawn = "" if item.probability == 1 else f" · p {item.probability:g}"
-        _below(console, f"{item.grader} {item.run_id}{drawn} · {item.detail}".rstrip(" ·"))
-    console.print(Text(f"one in full: rightcall show {items[0].id}", "dim"))
 
 
 # ---- exchanges -------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,28 +13,38 @@ from rightcall.report.judged import THINGS, asked, audited, judge_summary, warni
 from rightcall.report.judged_terminal import warning_style
 from rightcall.report.one import STYLES, print_results, urgency
 from rightcall.report.plain import visible
+from rightcall.report.signed import signed_facts, signed_line, signed_words
 from rightcall.report.summary import counted
 from rightcall.report.unit import print_unit
+from rightcall.run.critical import Critical
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.console import Console
 
     from rightcall.run.finding import Found
+    from rightcall.store.records import VerdictRecord
 
 MOST = 60
 """How many results of a run are listed."""
 
 
-def found_facts(found: Found, limit: float) -> dict[str, Any]:
+Signed = Mapping[tuple[str, str, str], Critical]
+"""(run, grader, unit) -> its CRITICAL item, with what a person has signed."""
+
+
+def found_facts(found: Found, limit: float, signed: Signed) -> dict[str, Any]:
     """What is on record under an id, as plain values; what does not apply to its kind is left out.
 
     Args:
         found: what was found.
         limit: the conflict rate that is tolerated of a judge.
+        signed: the CRITICAL items among it.
     """
-    results = [{"verdict": verdict, "result": result} for verdict, result in found.results]
+    results: list[dict[str, Any]] = []
+    for verdict, result in found.results:
+        critical = signed.get(_key(verdict))
+        signoff = {} if critical is None else {"signoff": signed_facts(critical)}
+        results.append({"verdict": verdict, "result": result} | signoff)
     if found.kind == "run":
         judges = {name: judge_summary(one, limit, found.others.get(name, {})) for name, one in found.judges.items()}
         value: dict[str, Any] = {
@@ -44,8 +55,8 @@ def found_facts(found: Found, limit: float) -> dict[str, Any]:
             "judges": judges,
         }
         return {**msgspec.to_builtins(value), "results": msgspec.to_builtins(results)}
-    for one, (trace, case) in zip(results, found.sources, strict=True):
-        one |= {"trace": trace, "case": case}
+    for one, (trace, case), second in zip(results, found.sources, found.seconds, strict=True):
+        one.update({"trace": trace, "case": case} | ({} if second is None else {"trace_b": second}))
     whole: dict[str, Any] = {
         "id": found.id, "kind": found.kind, "results": results, "waiting": found.waiting,
         "attempts": [{"seq": seq, "attempt": attempt} for seq, attempt in found.attempts],
@@ -53,27 +64,32 @@ def found_facts(found: Found, limit: float) -> dict[str, Any]:
     return whole | {"review": found.review} if found.review is not None else whole
 
 
-def print_found(console: Console, found: Found, limit: float, *, failed: bool = False) -> None:
+def _key(verdict: VerdictRecord) -> tuple[str, str, str]:
+    return verdict.run_id, verdict.grader, verdict.unit
+
+
+def print_found(console: Console, found: Found, limit: float, signed: Signed, *, failed: bool = False) -> None:
     """Print whatever an id stands for.
 
     Args:
         console: where to.
         found: what was found.
         limit: the conflict rate that is tolerated of a judge.
+        signed: the CRITICAL items among it.
         failed: whether only what did not pass was looked up.
     """
     if found.kind == "run":
-        _print_run(console, found, limit, failed=failed)
+        _print_run(console, found, limit, signed, failed=failed)
         return
     if found.review is not None:
         _print_review(console, found)
     start = 0
-    for (verdict, result), source in zip(found.results, found.sources, strict=True):
+    for (verdict, result), source, second in zip(found.results, found.sources, found.seconds, strict=True):
         attempts = found.attempts[start : start + len(verdict.attempts)]
         start += len(verdict.attempts)
         about = (verdict.run_id, verdict.unit, verdict.grader)
         waiting = [one for one in found.waiting if (one.item.run_id, one.item.unit, one.item.grader) == about]
-        print_unit(console, verdict, result, source, attempts, waiting)
+        print_unit(console, verdict, result, (*source, second), attempts, waiting, signed.get(_key(verdict)))
 
 
 def _print_review(console: Console, found: Found) -> None:
@@ -85,6 +101,7 @@ def _print_review(console: Console, found: Found) -> None:
         console.print(Text(visible(f"  {review.detail}")))
     if review.probability < 1:
         console.print(Text(f"  drawn with probability {review.probability:g}", "dim"))
+    console.print(Text(visible(f"  not blind: who is to answer it uses rightcall review show {found.id}"), "dim"))
 
 
 def moment(at: str) -> str:
@@ -92,7 +109,7 @@ def moment(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
-def _print_run(console: Console, found: Found, limit: float, *, failed: bool) -> None:
+def _print_run(console: Console, found: Found, limit: float, signed: Signed, *, failed: bool) -> None:
     run, event = found.run, found.event
     assert run is not None  # noqa: S101 - the caller looked
     summary: Mapping[str, Any] = {} if event is None else event.summary
@@ -114,24 +131,27 @@ def _print_run(console: Console, found: Found, limit: float, *, failed: bool) ->
         for name, tally in found.judges.items():
             for line in audited(name, tally):
                 console.print(Text(visible(line)))
-    _print_results(console, found, failed=failed)
+    _print_results(console, found, signed, failed=failed)
     if summary.get("reviews"):
         reasons = " · ".join(f"{reason} {n}" for reason, n in summary["reviews"].items())
         console.print(Text(f"for review: {reasons}"))
         console.print(Text(f"  rightcall review list --run {run.id}"))
 
 
-def _print_results(console: Console, found: Found, *, failed: bool) -> None:
+def _print_results(console: Console, found: Found, signed: Signed, *, failed: bool) -> None:
     """Results by unit, those that stand out first."""
+    words = {unit: signed_words(one) for (_, _, unit), one in signed.items()}
     pairs = [(verdict.unit, result) for verdict, result in found.results]
     pairs.sort(key=lambda pair: urgency(pair[1]))
-    print_results(console, pairs[:MOST])
+    print_results(console, pairs[:MOST], words)
     if not pairs:
         console.print(Text("every result on record passed" if failed else "no result is on record"))
     if len(pairs) > MOST:
         console.print(Text(f"  … {len(pairs) - MOST} more: --json shows all", "dim"))
     if pairs and found.run is not None and found.run.grader != "probe":
         console.print(Text(f"  each in full: rightcall show {visible(pairs[0][0])}", "dim"))
+    if (line := signed_line(signed.values())) is not None:
+        console.print(Text(line))
 
 
 def _terms(facts: Mapping[str, Any]) -> list[str]:

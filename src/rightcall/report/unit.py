@@ -13,14 +13,18 @@ from rich.text import Text
 
 from rightcall.errors import Place, RightcallError
 from rightcall.report.figures import DIMENSIONS
+from rightcall.report.interpretation_figures import reading_lines, said_of_reading
 from rightcall.report.one import STYLES, named, said, words
 from rightcall.report.plain import shorten, value, visible
+from rightcall.report.preference_figures import pair_lines, said_of_pair
+from rightcall.report.signed import signed_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console
 
+    from rightcall.run.critical import Critical
     from rightcall.run.finding import ReviewItem
     from rightcall.store.records import AttemptRecord, VerdictRecord
 
@@ -36,8 +40,8 @@ Line = tuple[str, str, str]
 
 
 def print_unit(
-    console: Console, verdict: VerdictRecord, result: Mapping[str, Any], source: tuple[Any, Any],
-    attempts: Sequence[tuple[int, AttemptRecord]], waiting: Sequence[ReviewItem],
+    console: Console, verdict: VerdictRecord, result: Mapping[str, Any], source: tuple[Any, Any, Any],
+    attempts: Sequence[tuple[int, AttemptRecord]], waiting: Sequence[ReviewItem], critical: Critical | None = None,
 ) -> None:  # fmt: skip
     """Print one result with all that it rests on.
 
@@ -45,24 +49,31 @@ def print_unit(
         console: where to.
         verdict: the record.
         result: as `--json` gives it.
-        source: the trace and the case or step as they were kept; `None` where none was.
+        source: the trace, the case or step, and the second trace of a pair, as they were kept; `None` where none was.
         attempts: (log entry, exchange) of everything that was asked about it.
         waiting: the review items about it.
+        critical: its CRITICAL item with what a person has signed, if there is one.
     """
     word = said(result)
     why = result["reason"] if word == "UNEVALUABLE" else result.get("failure_category")
     title = f"{verdict.unit} · {verdict.grader} · {word}{f' {why}' if why else ''} · run {verdict.run_id}"
     console.print(Text(visible(title), STYLES.get(word, "bold")))
-    trace, case = source
+    trace, case, second = source
     if verdict.grader == "golden" and _print_golden(console, result, trace, case):
         lines = [*_asked(trace, case)]
     else:
-        lines = [*_asked(trace, case), *_calls(trace), *_CODE.get(verdict.grader, _decided)(result)]
+        lines = [
+            *_asked(trace, case),
+            *_calls(trace),
+            *_calls(second, "of the other"),
+            *_CODE.get(verdict.grader, _decided)(result),
+        ]
     entries = dict(zip(verdict.attempts, attempts, strict=False))
     for opinion in result.get("judges", ()):
         lines += _opinion(opinion, entries)
     lines += _odd(result)
     lines += [("review", _waits(one), STYLES.get(one.item.reason, "")) for one in waiting]
+    lines += [] if critical is None else [("sign-off", signed_words(critical), "")]
     _print_lines(console, lines)
 
 
@@ -88,18 +99,18 @@ def _asked(trace: Any, case: Any) -> Iterator[Line]:
     yield "asked", "(no request is recorded)" if request is None else shorten(request, _ASKED), ""
 
 
-def _calls(trace: Any) -> Iterator[Line]:
+def _calls(trace: Any, label: str = "calls") -> Iterator[Line]:
     """The agent's own calls with the ids by which a judge cites them."""
     if trace is None:
         return
     calls = (event for event in trace.get("events", ()) if event["type"] == "call")
     own = [call for call in calls if call.get("by", "agent") == "agent"]
     for number, call in enumerate(own[:MOST_CALLS], 1):
-        yield "" if number > 1 else "calls", f"c{number} {_call(call)}", ""
+        yield "" if number > 1 else label, f"c{number} {_call(call)}", ""
     if len(own) > MOST_CALLS:
         yield "", f"… {len(own) - MOST_CALLS} more: --json shows all", "dim"
     if not own:
-        yield "calls", "none", ""
+        yield label, "none", ""
 
 
 def _call(call: Mapping[str, Any]) -> str:
@@ -201,7 +212,13 @@ def _decided(result: Mapping[str, Any]) -> Iterator[Line]:
         yield "" if number else "result", f"{name}: {item if isinstance(item, str) else value(item)}", ""
 
 
-_CODE = {"selection": _selection, "rubric": _rubric, "golden": _golden}
+_CODE = {
+    "selection": _selection,
+    "rubric": _rubric,
+    "golden": _golden,
+    "preference": pair_lines,
+    "interpretation": reading_lines,
+}
 
 
 # ---- what judges said ------------------------------------------------------------------------------------------------
@@ -219,7 +236,14 @@ def _opinion(opinion: Mapping[str, Any], entries: Mapping[str, tuple[int, Attemp
     if reply is None:
         yield "", f"no readable answer: {opinion['reason']}", "yellow"
     else:
-        kind = next((name for name in ("grade", "misuse_severity") if name in reply), "")
+        kind = next(
+            (
+                name
+                for name in ("grade", "misuse_severity", "interpretation_accuracy", "preferred_trace")
+                if name in reply
+            ),
+            "",
+        )
         for text in _SAID[kind](reply):
             yield "", text, ""
     for conflict in opinion["conflicts"]:
@@ -260,7 +284,11 @@ def _said_otherwise(reply: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: {item if isinstance(item, str) else value(item)}"
 
 
-_SAID = {"grade": _said_selection, "misuse_severity": _said_rubric, "": _said_otherwise}
+_SAID = {
+    "grade": _said_selection, "misuse_severity": _said_rubric, "interpretation_accuracy": said_of_reading,
+    "preferred_trace": said_of_pair,
+    "": _said_otherwise,
+}  # fmt: skip
 
 
 def _odd(result: Mapping[str, Any]) -> Iterator[Line]:

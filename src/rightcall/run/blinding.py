@@ -73,15 +73,20 @@ def suite_of(loaded: Loaded) -> Suite | None:
 
 def verdict_at(store: Store, unit: Unit, seq: int | None = None) -> VerdictRecord | None:
     """The verdict of a unit that stood at log entry `seq`, or stands now; `None` if there was none."""
-    if seq is None:
-        return store.verdict(unit.run_id, unit.unit, unit.grader)
+    found = stood_at(store, unit, seq)
+    return None if found is None else found[1]
+
+
+def stood_at(store: Store, unit: Unit, seq: int | None = None) -> tuple[str, VerdictRecord] | None:
+    """The same with the digest under which it is on record."""
     from rightcall.store import reading
     from rightcall.store.packing import unpack
     from rightcall.store.tables import verdicts
 
-    query = reading.current_verdicts(seq, run_id=unit.run_id, unit=unit.unit, grader=unit.grader)
-    rows = reading.stream(store.database, query, verdicts.c.seq, upto=seq)
-    return next((unpack(VerdictRecord, row.codec, row.data) for row in rows), None)
+    upto = store.head().seq if seq is None else seq
+    query = reading.current_verdicts(upto, run_id=unit.run_id, unit=unit.unit, grader=unit.grader)
+    rows = reading.stream(store.database, query, verdicts.c.seq, upto=upto)
+    return next(((row.digest, unpack(VerdictRecord, row.codec, row.data)) for row in rows), None)
 
 
 def result_of(store: Store, verdict: VerdictRecord | None) -> dict[str, Any]:

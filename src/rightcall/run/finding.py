@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rightcall.errors import ConfigError, StoreError
 from rightcall.grade.opinion import Opinion
+from rightcall.review.urgency import URGENCY
 from rightcall.run.items import JudgeTally
 from rightcall.store.records import AttemptRecord, ReviewRecord, RunEvent, RunRecord, VerdictRecord
 from rightcall.trace import jsontext
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rightcall.store.store import Store
-
-URGENCY = (
-    "CRITICAL", "unevaluable", "HIGH", "policy_veto", "order_inconsistent", "injection_suspected", "low_confidence",
-    "low_fidelity", "judge_conflict", "label_challenged", "panel_disagreement", "tie", "random",
-)  # fmt: skip
-"""Reasons of review, most urgent first."""
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):
@@ -45,6 +40,7 @@ class Found(Struct, frozen=True, kw_only=True):
         judges: the judges of a run, counted over all its results; `others`: judge -> model -> answers that came from
             that model although another one was asked for.
         sources: for anything but a run, (trace, case or step) of each result as they were kept; `None` where none was.
+        seconds: the second trace of each result, for graders that compare.
         attempts: (log entry, attempt), for anything but a run; those of the results in their order.
         waiting: for anything but a run, the review items about these results.
     """
@@ -58,6 +54,7 @@ class Found(Struct, frozen=True, kw_only=True):
     judges: dict[str, JudgeTally] = {}
     others: dict[str, dict[str, int]] = {}
     sources: tuple[tuple[Any, Any], ...] = ()
+    seconds: tuple[Any, ...] = ()
     attempts: tuple[tuple[int, AttemptRecord], ...] = ()
     waiting: tuple[ReviewItem, ...] = ()
 
@@ -131,6 +128,7 @@ def _units(store: Store, found: Found, verdicts: list[VerdictRecord]) -> Found:
     ]
     return msgspec.structs.replace(
         found, results=tuple(_results(store, iter(verdicts))), attempts=_attempts(store, verdicts),
+        seconds=tuple(_source(store, verdict.trace_b) for verdict in verdicts),
         sources=tuple((_source(store, verdict.trace), _source(store, verdict.case)) for verdict in verdicts),
         waiting=tuple(waiting),
     )  # fmt: skip
@@ -141,9 +139,14 @@ def _source(store: Store, body: str | None) -> Any:
 
 
 def _review(store: Store, wanted: str) -> Found:
-    item = next((review for name, review in store.reviews() if name == wanted), None)
-    if item is None:
-        raise ConfigError(f"there is no review item `{wanted}`", hint="rightcall review list names them")
+    """A review item, by its most urgent reason."""
+    try:
+        reasons = [record for _, record in store.queue.history(wanted) if isinstance(record, ReviewRecord)]
+    except StoreError as error:
+        if error.exit_code != ConfigError.exit_code:
+            raise
+        raise ConfigError(error.message, hint=error.hint) from None
+    item = min(reasons, key=lambda one: URGENCY.index(one.reason))
     verdict = store.verdict(item.run_id, item.unit, item.grader)
     verdicts = [] if verdict is None else [verdict]
     return _units(store, Found(id=wanted, kind="review", review=item), verdicts)
@@ -165,6 +168,8 @@ def _results(store: Store, verdicts: Iterator[VerdictRecord]) -> Iterator[tuple[
 
 def _did_not_pass(pair: tuple[VerdictRecord, Any]) -> bool:
     verdict, result = pair
+    if verdict.grader == "preference":  # a preference is no pass: what has none, or one that hangs on the order
+        return verdict.status != "EVALUATED" or result.get("order_inconsistent") is True
     if verdict.verdict is not None or verdict.status != "EVALUATED":
         return verdict.verdict != "PASS"
     return result.get("misuse_severity") in ("CRITICAL", "HIGH")

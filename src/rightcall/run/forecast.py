@@ -11,7 +11,7 @@ from rightcall.llm.door import Door
 from rightcall.llm.pace import Pace
 from rightcall.llm.prices import cost
 from rightcall.llm.tokens import estimate_tokens
-from rightcall.run.judged import sampled
+from rightcall.run.drawing import sampled
 from rightcall.run.opening import may_be_there, open_store
 from rightcall.run.resuming import on_record
 from rightcall.run.subject import Judge, cache_key
@@ -34,6 +34,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
         calls: questions to judges that are not on record yet; `cached`: those that are.
         tokens_in, tokens_out: estimates.
         money: by currency; `unpriced`: questions whose price is not known.
+        later: about how many calls follow once these are answered; not in the tokens and the money.
     """
 
     items: int = 0
@@ -44,6 +45,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
     tokens_out: int = 0
     money: dict[str, float] = {}
     unpriced: int = 0
+    later: int = 0
 
     def lines(self) -> list[str]:
         """In words."""
@@ -53,7 +55,8 @@ class Forecast(Struct, frozen=True, kw_only=True):
         price = ", ".join(f"{amount:.2f} {currency}" for currency, amount in self.money.items())
         unknown = f"{self.unpriced} calls of unknown price" if self.unpriced else ""
         second = f"about {self.tokens_in:,} tokens in, {self.tokens_out:,} out"
-        return [first, " · ".join(part for part in (second, price and f"about {price}", unknown) if part)]
+        later = [f"then about {self.later} calls of the strong judge, which are not counted here"] * bool(self.later)
+        return [first, " · ".join(part for part in (second, price and f"about {price}", unknown) if part), *later]
 
 
 def forecast(setup: Setup) -> Forecast:
@@ -67,7 +70,7 @@ def forecast(setup: Setup) -> Forecast:
     judges, seen = _unreachable(setup.panel), _Counting(_known(setup))
     items = without = 0
     try:
-        for item in sampled(setup.work.items(), setup.asking):
+        for item in sampled(setup.work.items(), setup.asking.sample, setup.asking.seed):
             if item.unit in seen.known.settled:
                 continue
             items += 1
@@ -83,6 +86,7 @@ def forecast(setup: Setup) -> Forecast:
     return Forecast(
         items=items, without_question=without, calls=seen.calls, cached=seen.cached, tokens_in=seen.tokens_in,
         tokens_out=seen.calls * REPLY_TOKENS, money=seen.money, unpriced=seen.unpriced,
+        later=getattr(setup.work, "later", lambda _items: 0)(items - without),
     )  # fmt: skip
 
 

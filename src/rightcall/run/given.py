@@ -21,6 +21,7 @@ from rightcall.case.golden import compile_case
 from rightcall.errors import CaseError, ConfigError, Place, ProviderError
 from rightcall.grade.safety import Matrix
 from rightcall.run.cases import CaseIndex, Entry
+from rightcall.run.catalog_record import catalog_body, catalog_fact
 from rightcall.run.catalogs import Catalogs
 from rightcall.run.described import Judge
 from rightcall.run.hiding import without_secrets
@@ -226,10 +227,18 @@ class Desk:
         """The facts of a run with the program's own tools in place of a file."""
         if self.wish.tools is None:
             return facts
-        return {**facts, "tools": given_facts("tools", (digest(to_builtins(tool)) for tool in self.wish.tools))}
+        tools = given_facts("tools", (digest(to_builtins(tool)) for tool in self.wish.tools))
+        return {**facts, "tools": tools, **catalog_fact(self._body())}
+
+    def _body(self) -> bytes | None:
+        """The tools of the program as they are kept with its runs."""
+        return None if self.wish.tools is None else catalog_body(self.wish.tools, self.cleaner.redactor)
 
     async def run(self, setup: Setup) -> Judged:
         """Judge; a record that is dropped is not named."""
+        body = self._body()
+        if body is not None:
+            setup.asking = replace(setup.asking, bodies=(body,))
         judged = await setup.run_async(self.wish.how.get("progress"))
         if setup.skipped is not None:
             judged.warnings = [f"no judge was asked: {setup.skipped}", *judged.warnings]

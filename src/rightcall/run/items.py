@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from rightcall.trace.sources.dialect import ReadingReport
 
 
+BY_DESIGN = ("undecided", "stopped_early")
+"""Reasons of what was never to be judged: what code does not decide in a run without judges, and what was left once a
+comparison was settled. It is in no figure, and lowers no coverage."""
+
+NO_REVIEW = (*BY_DESIGN, "data_quality_failure")
+"""Reasons that no person could do anything about."""
+
+
 class JudgedResult(Protocol):
     """What the results of all judged graders have in common."""
 
@@ -220,6 +228,11 @@ class JudgedTally:
             self.unevaluable[result.reason or "unknown"] += 1
         for opinion in result.judges:
             self.judges.setdefault(opinion.judge, JudgeTally()).add(opinion)
+
+    @property
+    def by_design(self) -> int:
+        """Items that were never to be judged (`BY_DESIGN`)."""
+        return sum(self.unevaluable[reason] for reason in BY_DESIGN)
 
     @property
     def n(self) -> int:

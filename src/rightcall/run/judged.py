@@ -8,11 +8,8 @@ only code-decided runs may do) nothing is kept.
 from __future__ import annotations
 
 import asyncio
-import signal
-from contextlib import AsyncExitStack, contextmanager, nullcontext
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
-from heapq import nsmallest
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +18,8 @@ import msgspec
 from rightcall.errors import ConfigError, NoDataError, Place, RightcallError
 from rightcall.run.clock import now, today
 from rightcall.run.concluding import Verdicts
+from rightcall.run.drawing import sampled
+from rightcall.run.interrupts import on_interrupt
 from rightcall.run.items import JudgedTally
 from rightcall.run.judging import Judging, Stop, Terms
 from rightcall.run.record import Recorder
@@ -57,6 +56,7 @@ class Asking:
         resume: the run to go on with.
         quorum: how many judges must have answered; `None` = more than half.
         review_share: share of items that go to review at random, for calibration.
+        bodies: what is kept with the run besides what it judges: the suite's catalog.
     """
 
     terms: Terms
@@ -66,6 +66,7 @@ class Asking:
     resume: str | None = None
     quorum: int | None = None
     review_share: float = 0.1
+    bodies: tuple[bytes, ...] = ()
 
 
 @dataclass
@@ -188,7 +189,7 @@ class _Run:
         self.judged: Judged
         self.found: Iterator[Item] = iter(())
         self.left: Iterator[Item] = iter(())
-        self.on_interrupt: Callable[[Callable[[], None]], AbstractContextManager[None]] = _on_interrupt
+        self.on_interrupt: Callable[[Callable[[], None]], AbstractContextManager[None]] = on_interrupt
 
     async def all(self) -> Judged:
         """From the start of the run to its end."""
@@ -217,6 +218,7 @@ class _Run:
         """Code alone decides, and nothing is kept."""
         for item in self._items():
             await self._conclude(item, [])
+        self.judged.warnings = self.cleaner.value(self.warn())
 
     async def _recorded(self, run: RunRecord, store: Store, writer: Writer) -> None:
         self.verdicts = Verdicts(run, self.work.grader, writer, self.cleaner, self.before, hasattr(self.work, "stage"))
@@ -250,6 +252,7 @@ class _Run:
             if self.judges:
                 raise ConfigError("a judge is only asked where its answers can be kept", hint="name a --store")
             return None
+        self.store.write([], self.asking.bodies)
         if self.asking.resume is None:
             return self.store.new_run(self.work.grader, today(), now(), self.facts)
         run = self.store.run(self.asking.resume)
@@ -296,13 +299,13 @@ class _Run:
         Raises:
             ConfigError: a filter that selects nothing. NoDataError: nothing to judge.
         """
-        items = sampled(self.work.items(), self.asking)
+        items = sampled(self.work.items(), self.asking.sample, self.asking.seed)
         first = next(items, None)
         if first is not None:
             return chain((first,), items)
         only = self.facts.get("only")
         if only is not None:
-            flag = "--only" if self.work.grader == "selection" else "--trace"
+            flag = {"selection": "--only", "preference": "--case"}.get(self.work.grader, "--trace")
             raise ConfigError(f"nothing has the id `{only}`", place=Place(flag), hint="check the id")
         if not any(report.skipped for report in self.work.reports.values()):
             raise NoDataError("nothing to judge in these files")
@@ -372,7 +375,7 @@ def short_summary(judged: Judged) -> dict[str, Any]:
     """The counts of a run that every judged grader has."""
     tally = judged.tally
     skipped = sum(report.skipped for report in judged.reports.values())
-    whole = tally.n + skipped
+    whole = tally.n + skipped - tally.by_design
     return {
         "n": tally.n,
         "evaluated": tally.evaluated,
@@ -384,48 +387,3 @@ def short_summary(judged: Judged) -> dict[str, Any]:
         "reviews": dict(sorted(tally.reviews.items())),
         "resumed": tally.resumed,
     }
-
-
-def sampled(items: Iterator[Item], asking: Asking) -> Iterator[Item]:
-    """All items, or as many as are asked for: those whose hash with the seed is smallest, in input order."""
-    if asking.sample is None:
-        yield from items
-        return
-
-    def rank(numbered: tuple[int, Item]) -> bytes:
-        return blake2b(f"{asking.seed}\0{numbered[1].unit}".encode(), digest_size=16).digest()
-
-    chosen = nsmallest(asking.sample, enumerate(items), key=rank)
-    yield from (item for _, item in sorted(chosen, key=lambda numbered: numbered[0]))
-
-
-def is_drawn(run_salt: str, unit: str, share: float) -> bool:
-    """Whether an item goes to review at random: by a hash, so that a resumed run draws the same ones."""
-    number = int.from_bytes(blake2b(f"review\0{run_salt}\0{unit}".encode(), digest_size=8).digest(), "big")
-    return number < share * 2**64
-
-
-@contextmanager
-def _on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """Ctrl-C, or being asked to end, stops the run cleanly; a second time ends it at once."""
-    loop = asyncio.get_running_loop()
-    caught: list[signal.Signals] = []
-
-    def first() -> None:
-        stop()
-        release()
-
-    def release() -> None:
-        while caught:
-            loop.remove_signal_handler(caught.pop())
-
-    try:
-        for one in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(one, first)
-            caught.append(one)
-    except (NotImplementedError, RuntimeError, ValueError):  # not in the main thread: the caller's business
-        release()
-    try:
-        yield
-    finally:
-        release()

@@ -13,6 +13,7 @@ from rightcall.case.load import load_tools
 from rightcall.errors import ConfigError, Place
 from rightcall.grade.safety import Matrix
 from rightcall.run.budget import parse_budget
+from rightcall.run.catalog_record import catalog_body, catalog_fact
 from rightcall.run.golden import sha256_of_file
 from rightcall.run.hiding import without_secrets
 from rightcall.run.joining import Joining
@@ -152,7 +153,7 @@ def set_up_selection(loaded: Loaded, files: tuple[str, ...], flags: Flags) -> Se
             steps=source.steps, tools=tools, matrix=Matrix(rules, loaded.settings.aliases), cleaner=cleaner,
             aliases=loaded.settings.aliases, prompter=asked if panel.specs else None, quorum=quorum_of(panel, flags),
             review_share=loaded.settings.review.random, new_share=loaded.settings.review.random_new_tools,
-            more_facts=inputs_facts(list(map(_file_facts, source.inputs)), loaded, rules, flags),
+            more_facts=inputs_facts(list(map(file_facts, source.inputs)), loaded, rules, flags),
             reports=source.reports,
         )  # fmt: skip
         keeps = bool(panel.specs) or has_store(loaded) or flags.resume is not None
@@ -190,7 +191,7 @@ def set_up_rubric(loaded: Loaded, flags: Flags) -> Setup:
             matrix=Matrix(plan.policy, plan.aliases), aliases=plan.aliases,
             review_share=loaded.settings.review.random, reports=joining.reports,
             more_facts=inputs_facts(
-                [_file_facts(path) for path in (*plan.traces, *case_files(plan))], loaded, plan.policy, flags
+                [file_facts(path) for path in (*plan.traces, *case_files(plan))], loaded, plan.policy, flags
             ),
         )  # fmt: skip
         asking = asking_of(loaded, panel, flags)
@@ -234,8 +235,19 @@ def asking_of(loaded: Loaded, panel: Panel, flags: Flags) -> Asking:
     terms = Terms(replicates=flags.replicates, jobs=flags.jobs, use_cache=flags.use_cache)
     return Asking(
         terms=terms, budget=parse_budget(flags.budget), sample=flags.sample, seed=flags.seed, resume=flags.resume,
-        quorum=flags.quorum, review_share=loaded.settings.review.random,
+        quorum=flags.quorum, review_share=loaded.settings.review.random, bodies=bodies_of(suite_body(loaded)),
     )  # fmt: skip
+
+
+def suite_body(loaded: Loaded) -> bytes | None:
+    """The catalog that the settings name, as it is kept with a run; `None` where they name none."""
+    tools = suite_tools(loaded)
+    return None if tools is None else catalog_body(tools.tools, redactor_of(loaded))
+
+
+def bodies_of(*found: bytes | None) -> tuple[bytes, ...]:
+    """Those that there are."""
+    return tuple(body for body in found if body is not None)
 
 
 def quorum_of(panel: Panel, flags: Flags) -> int:
@@ -268,7 +280,8 @@ def inputs_facts(inputs: list[dict[str, str]], loaded: Loaded, policy: Policy, f
     return {
         "inputs": inputs,
         "policy_sha256": _digest_of(policy),
-        "tools": None if tools is None else _file_facts(tools),
+        "tools": None if tools is None else file_facts(tools),
+        **catalog_fact(suite_body(loaded)),
         "limit": flags.limit,
         "only": flags.only,
         "dialect": settings.dialect,
@@ -280,7 +293,12 @@ def inputs_facts(inputs: list[dict[str, str]], loaded: Loaded, policy: Policy, f
     }
 
 
-def _file_facts(path: Path) -> dict[str, str]:
+def file_facts(path: Path) -> dict[str, str]:
+    """An input as a run's facts name it: the file, and its content's digest.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
     try:
         return {"file": str(path), "sha256": sha256_of_file(path)}
     except OSError as error:
@@ -299,10 +317,17 @@ def set_up_probe(
     Raises:
         ConfigError: an unknown grader or class, a judge that cannot be used.
     """
-    from rightcall.judge.probes import PROBE_CLASSES
+    from rightcall.judge.probes import classes_of
     from rightcall.run.probe import ProbeWork
 
-    known = {name for one in PROBE_CLASSES for name in (one.name, one.attack)}
+    names: dict[Any, str] = {
+        "selection": loaded.settings.selection.prompt, "rubric": loaded.settings.rubric.prompt_golden,
+        "preference": loaded.settings.preference.prompt,
+    }  # fmt: skip
+    for grader in graders:
+        if grader not in names:
+            raise ConfigError(f"there are no probes for `{grader}`", hint=f"known: {', '.join(names)}")
+    known = {name for grader in graders for one in classes_of(grader) for name in (one.name, one.attack)}
     for name in classes:
         if name not in known:
             raise ConfigError(f"there is no class of probes `{name}`", hint=f"known: {', '.join(sorted(known))}")
@@ -310,10 +335,6 @@ def set_up_probe(
         raise ConfigError("at least one item a class is needed", place=Place("--items"))
     panel = panel_of(loaded, flags.judge or "auto", probe_local=flags.probe_local)
     cleaner = cleaner_for(loaded, panel)
-    names = {"selection": loaded.settings.selection.prompt, "rubric": loaded.settings.rubric.prompt_golden}
-    for grader in graders:
-        if grader not in names:
-            raise ConfigError(f"there are no probes for `{grader}`", hint=f"known: {', '.join(names)}")
     prompters: dict[Any, Prompter] = {
         grader: prompter_for(
             loaded, flags.prompt or names[grader], grader, cleaner, panel, from_flag=flags.prompt is not None

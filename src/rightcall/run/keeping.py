@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from rightcall.errors import RightcallError, StoreError
+from rightcall.run.catalog_record import catalog_body, catalog_fact
+from rightcall.run.golden import sha256_of_file
 from rightcall.run.golden_record import GoldenRecorder
 from rightcall.run.opening import has_store, open_store, redactor_of
 
@@ -40,7 +43,9 @@ def kept(
         return grade(plan, None), None
     with open_store(loaded) as store:
         ready = replace(plan, keeps=True, redactor=redactor_of(loaded))
-        recorder = GoldenRecorder(store, _facts(ready))
+        body = None if ready.tools is None else catalog_body(ready.tools, ready.redactor)
+        store.write([], [] if body is None else [body])
+        recorder = GoldenRecorder(store, {**_facts(ready), **catalog_fact(body)})
         try:
             graded = grade(ready, recorder)
         except RightcallError as error:
@@ -72,7 +77,13 @@ def _facts(plan: Plan) -> dict[str, Any]:
         "min_overall": float(plan.options.min_overall),
         "inputs": [{"file": str(path)} for path in plan.traces],
         "cases": [{"file": file, "sha256": sha256} for file, sha256 in plan.cases.files],
+        "tools": None if plan.tools_file is None else _file(plan.tools_file),
     }
+
+
+def _file(name: str) -> dict[str, str]:
+    """A file by name and hash; it was read before."""
+    return {"file": name, "sha256": sha256_of_file(Path(name))}
 
 
 def _summary(graded: Graded) -> dict[str, Any]:

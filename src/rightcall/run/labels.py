@@ -27,9 +27,8 @@ from rightcall.errors import ConfigError, Place, StoreError
 from rightcall.review.consensus import counts, decide
 from rightcall.review.form import faults_of, read_typed, with_texts
 from rightcall.review.forms import FORMS, stored_form
-from rightcall.run.blinding import unit_of, verdict_at
+from rightcall.run.blinding import stood_at, unit_of
 from rightcall.run.label_files import Cells, Problem, read_rows
-from rightcall.store.packing import digest_of
 from rightcall.store.records import AnswerRecord
 from rightcall.store.waiting import Only, named
 
@@ -241,8 +240,8 @@ class _Reading:
 
     def _record(self, cells: Cells, item: QueueItem, fields: dict[str, Any]) -> AnswerRecord:
         verdict, unsure = cells.text("verdict"), cells.text("unsure")
-        if verdict is None and (current := verdict_at(self._store, unit_of(item))) is not None:
-            verdict = digest_of(current)
+        if verdict is None and (current := stood_at(self._store, unit_of(item))) is not None:
+            verdict = current[0]
         return AnswerRecord(
             item=item.item, run_id=item.run_id, grader=item.grader, unit=item.unit, who=cells.text("who") or "",
             at=cells.text("at") or "", kind="imported", blind=cells.flag("blind") is True, fields=fields,

@@ -58,7 +58,7 @@ def voices_of(
     """
     if not outcomes:
         return Voices()
-    opinions = tuple(_opinion(outcome, cleaner, audit) for outcome in outcomes)
+    opinions = tuple(opinion_of(outcome, cleaner, audit) for outcome in outcomes)
     replies = tuple(opinion.reply for opinion in opinions if opinion.reply is not None)
     decided = panel([_vote(opinion) for opinion in opinions], quorum, ballot)
     reason, message = None, ""
@@ -73,7 +73,8 @@ def voices_of(
     )  # fmt: skip
 
 
-def _opinion(outcome: Outcome, cleaner: Cleaner, audit: Callable[[Any], Audit]) -> Opinion:
+def opinion_of(outcome: Outcome, cleaner: Cleaner, audit: Callable[[Any], Audit]) -> Opinion:
+    """What one judge said to one question, without secrets, with what it contradicts."""
     problems = tuple(cleaner.text(f"{one.path}: {one.message}") for one in outcome.problems)
     if outcome.reply is None:
         said = problems or ((cleaner.text(outcome.message),) if outcome.message else ())

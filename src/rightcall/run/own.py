@@ -133,6 +133,10 @@ class OwnWork(RubricWork):
         self.grader = self.plain.prompt.grader
         self.ballot = ballot_of(self.plain.reply_schema)
 
+    def facts(self) -> dict[str, Any]:
+        """What is judged, and the schema of its replies: people answer in the same fields."""
+        return {**super().facts(), "reply_schema": self.plain.reply_schema}
+
     def aggregate(self) -> OwnAggregate:  # type: ignore[override]
         """An empty aggregate."""
         return OwnAggregate(self.plain.reply_schema)

@@ -76,7 +76,8 @@ def _plan(
     return Plan(
         traces=tuple(traces),
         cases=open_cases(case_files, settings.aliases, catalogs) if case_files else CaseIndex(),
-        policy=rules, options=options, aliases=settings.aliases, tools=tools, dialect=settings.dialect,
+        policy=rules, options=options, aliases=settings.aliases, tools=tools,
+        tools_file=None if tools_file is None else str(tools_file), dialect=settings.dialect,
         exclude_tools=settings.exclude_tools,
         strict=strict, only=only, limit=limit, jobs=settings.limits.jobs, kept_failures=settings.limits.failures,
         redactor=hide,

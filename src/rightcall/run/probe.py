@@ -16,7 +16,9 @@ from rightcall.case.step import Step
 from rightcall.grade.opinion import Opinion
 from rightcall.grade.selection import catalog_of
 from rightcall.judge.audit import Audit
-from rightcall.judge.panel import RUBRIC, SELECTION
+from rightcall.judge.pair_views import preference_values
+from rightcall.judge.panel import RUBRIC, SELECTION, Ballot
+from rightcall.judge.probe_pairs import PairItem
 from rightcall.judge.probes import Pair, Probe, Reading, evaluate, probe_verdict, probes
 from rightcall.judge.views import call_ids, rubric_values, selection_values
 from rightcall.run.catalogs import Catalogs
@@ -36,7 +38,13 @@ if TYPE_CHECKING:
     from rightcall.run.secrets import Cleaner
     from rightcall.trace.sources.dialect import ReadingReport
 
-Graders = Literal["selection", "rubric"]
+Graders = Literal["selection", "rubric", "preference"]
+
+_BALLOTS: dict[str, Ballot] = {
+    "selection": SELECTION,
+    "rubric": RUBRIC,
+    "preference": Ballot({"preferred_trace": "category"}, ("preferred_trace",)),
+}
 
 
 class ProbeResult(Struct, frozen=True, kw_only=True):
@@ -176,6 +184,9 @@ class ProbeWork:
     def _question(self, grader: Graders, item: Any) -> tuple[Question | Unasked, Any]:
         if isinstance(item, Step):
             return self.prompters[grader].question(selection_values(item, catalog_of(item)))
+        if isinstance(item, PairItem):
+            catalogs = [Catalogs().of(trace, item.case)[0] for trace in (item.first, item.second)]
+            return self.prompters[grader].question(preference_values(item.first, item.second, item.case, catalogs))
         catalog, _ = Catalogs().of(item.trace, item.case)
         return self.prompters[grader].question(rubric_values(item.trace, catalog, item.case))
 
@@ -194,7 +205,7 @@ class ProbeWork:
         question, values = self._question(grader, item)
         subject = None
         if not isinstance(question, Unasked):
-            facts = None if isinstance(item, Step) else {"calls": call_ids(item.trace)}
+            facts = {"calls": call_ids(item.trace)} if grader == "rubric" else None
             read = self.prompters[grader].reader(facts)  # type: ignore[arg-type]
             subject = Subject(
                 grader=grader, unit=unit, question=question, values=values, read=read, case_id=unit, step_id=unit
@@ -206,8 +217,7 @@ class ProbeWork:
         )  # fmt: skip
 
     def _conclude(self, unit: str, grader: Graders, unasked: Unasked | None, outcomes: Sequence[Outcome]) -> Concluded:
-        ballot = SELECTION if grader == "selection" else RUBRIC
-        voices = voices_of(outcomes, self.cleaner, lambda _reply: Audit(), ballot, 1)
+        voices = voices_of(outcomes, self.cleaner, lambda _reply: Audit(), _BALLOTS[grader], 1)
         reason = unasked.reason if unasked is not None else voices.reason
         if reason is not None or not voices.fields:
             result = ProbeResult(
@@ -222,5 +232,7 @@ class ProbeWork:
 def _reading(fields: dict[str, Any]) -> Reading:
     if "grade" in fields:
         return Reading(grade=fields["grade"])
+    if "preferred_trace" in fields:
+        return Reading(preferred=fields["preferred_trace"])
     scores = [score for name, score in fields.items() if name.endswith("_score") and score is not None]
     return Reading(severity=fields["misuse_severity"], overall=sum(scores) / len(scores))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 AGAIN = ("JUDGE_UNREACHABLE", "JUDGE_TIMEOUT", "JUDGE_RATE_LIMITED", "JUDGE_AUTH", "not_recorded")
 """Reasons for which a case without an answer is asked again when its run is resumed."""
 
-RECKONED = {"known_tools", "new_tools"}
-"""Facts that follow from what was on record before a run, and so do not tell two inputs apart."""
+RECKONED = {"known_tools", "new_tools", "catalog"}
+"""Facts that follow from others, or from what was on record before a run, and so do not tell two inputs apart."""
 
 
 @dataclass

@@ -23,14 +23,14 @@ from rightcall.review.form import with_texts
 from rightcall.review.forms import FORMS, check_answer, form_of, stored_form
 from rightcall.review.roles import may, require
 from rightcall.review.sides import by_agent, cited_by_agent, sides_of
-from rightcall.run.blinding import suite_of, unit_of, verdict_at, view_of
+from rightcall.run.blinding import stood_at, suite_of, unit_of, verdict_at, view_of
 from rightcall.run.labels import import_labels, settle
 from rightcall.run.revealing import Opened, Revealed, revealed
 from rightcall.run.review_stats import stats_of, why_empty
+from rightcall.run.shown import has_seen, taken_at, was_shown_answers
 from rightcall.run.signing import Signed, ToSign, sign_item, to_sign
 from rightcall.settings.model import ReviewTable
-from rightcall.store.packing import digest_of
-from rightcall.store.records import AnswerRecord, ReviewEvent, SignoffRecord
+from rightcall.store.records import AnswerRecord, ReviewEvent
 from rightcall.store.waiting import ANY
 
 if TYPE_CHECKING:
@@ -166,8 +166,9 @@ class Desk:
                 answered already. Nothing was recorded.
         """
         found = self._item(item)
-        kind: AnswerKind = "adjudication" if found.adjudicates else "answer"
-        require(self.who, "adjudicator" if found.adjudicates else "reviewer", self.people)
+        decides = found.adjudicates and was_shown_answers(self.store, found.item, self.who)
+        kind: AnswerKind = "adjudication" if decides else "answer"
+        require(self.who, "adjudicator" if decides else "reviewer", self.people)
         form = self.form(found)
         record = self._record(found, form, kind, fields, note, evidence, unsure, seconds)
         answered = self.store.queue.answer(record, self._decide(form), self.clock())
@@ -317,24 +318,22 @@ class Desk:
         return lambda heard: decide(form.grader, heard, 1, form)
 
     def _opened(self, item: QueueItem) -> Opened:
-        form, verdict = self.form(item), self._verdict(item)
+        form, stood = self.form(item), self._verdict(item)
+        verdict = None if stood is None else stood[1]
         view: BlindItem = view_of(self.store, unit_of(item), verdict, self.who, form, self.suite)
-        if item.adjudicates:
+        adjudicates = item.adjudicates and was_shown_answers(self.store, item.item, self.who)
+        if adjudicates:
             given = counted([one for _, _, one in self.store.queue.answers(item=item.item)])
             sides = sides_of(item.item, self.who) if item.grader == "preference" else None
             view = for_adjudication(view, given, differing(stored_form(form), given), sides)
         return Opened(
             item=item.item, grader=item.grader, form=form, view=view, until=dict(item.holders).get(self.who),
-            created_at=item.created_at, needed=item.needed, answered=item.answered, adjudicates=item.adjudicates,
+            created_at=item.created_at, needed=item.needed, answered=item.answered, adjudicates=adjudicates,
         )  # fmt: skip
 
-    def _verdict(self, item: QueueItem) -> VerdictRecord | None:
+    def _verdict(self, item: QueueItem) -> tuple[str, VerdictRecord] | None:
         """The verdict that stood when this person took the item; the current one where it was not taken."""
-        asked: int | None = None
-        for seq, _, event in self.store.queue.events(item=item.item):
-            if event.who == self.who:
-                asked = _since(event, asked, seq)
-        return verdict_at(self.store, unit_of(item), asked)
+        return stood_at(self.store, unit_of(item), taken_at(self.store, item.item, self.who))
 
     def _record(
         self, item: QueueItem, form: Form, kind: AnswerKind, fields: Mapping[str, Any], note: str,
@@ -348,27 +347,19 @@ class Desk:
         verdict = self._verdict(item)
         return AnswerRecord(
             item=item.item, run_id=item.run_id, grader=item.grader, unit=item.unit, who=self.who, at=self._now(),
-            kind=kind, blind=kind == "answer" and not self._has_seen(item.item),
+            kind=kind, blind=kind == "answer" and not has_seen(self.store, item.item, self.who),
             fields=checked if sides is None else by_agent(checked, sides),
             unsure=None if unsure is None else self.hide(unsure), note=self.hide(note),
             evidence=tuple(map(self.hide, evidence if sides is None else cited_by_agent(evidence, sides))),
-            verdict=None if verdict is None else digest_of(verdict),
+            verdict=None if verdict is None else verdict[0],
             seed=None if sides is None else sides.seed, seconds=seconds, probability=item.probability,
             reasons=item.reasons, client=self.client, case_id=item.case_id, trace_id=item.trace_id,
             step_id=item.step_id,
         )  # fmt: skip
 
-    def _has_seen(self, item: str) -> bool:
-        """Whether this person was shown what the judge and others said about an item, to sign for it or otherwise."""
-        return any(
-            record.who == self.who
-            for _, record in self.store.queue.history(item)
-            if isinstance(record, SignoffRecord) or (isinstance(record, ReviewEvent) and record.act == "seen")
-        )
-
     def _note_seen(self, item: QueueItem) -> None:
         """Put down that this person was shown more than a blind view before any answer of theirs; once is enough."""
-        if not self._own_answers(item.item) and not self._has_seen(item.item):
+        if not self._own_answers(item.item) and not has_seen(self.store, item.item, self.who):
             event = ReviewEvent(
                 item=item.item, run_id=item.run_id, act="seen", who=self.who, at=self._now(), client=self.client
             )
@@ -390,10 +381,3 @@ def desk_of(loaded: Loaded, store: Store, who: str, client: str = "terminal") ->
     from rightcall.run.opening import redactor_of
 
     return Desk(store, who, loaded.settings.review, suite_of(loaded), client, hide=redactor_of(loaded).text)
-
-
-def _since(event: ReviewEvent, asked: int | None, seq: int) -> int | None:
-    """Since which log entry somebody has held an item: the first claim after it was last let go of."""
-    if event.act == "claimed":
-        return seq if asked is None else asked
-    return None if event.act in ("released", "skipped") else asked

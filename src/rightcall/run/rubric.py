@@ -15,9 +15,9 @@ from rightcall.judge.audit import audit_rubric
 from rightcall.judge.facts import RubricFacts, facts_of
 from rightcall.judge.panel import RUBRIC
 from rightcall.judge.views import call_ids, rubric_values
+from rightcall.run.drawing import is_drawn
 from rightcall.run.hiding import hidden, hidden_case, hidden_trace
 from rightcall.run.items import Concluded, Item, ToReview, asked
-from rightcall.run.judged import is_drawn
 from rightcall.run.opinions import Voices, common_reviews, seen_in, suspected, voices_of
 from rightcall.run.questions import Unasked
 from rightcall.run.selection import prompt_facts

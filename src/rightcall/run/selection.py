@@ -15,8 +15,8 @@ from rightcall.grade.selection import SelectionResult, catalog_of, select
 from rightcall.judge.audit import audit_selection
 from rightcall.judge.panel import SELECTION
 from rightcall.judge.views import selection_values
+from rightcall.run.drawing import is_drawn
 from rightcall.run.items import Concluded, Item, ToReview, asked
-from rightcall.run.judged import is_drawn
 from rightcall.run.opinions import Voices, common_reviews, seen_in, suspected, voices_of
 from rightcall.run.questions import Unasked
 from rightcall.run.subject import Subject

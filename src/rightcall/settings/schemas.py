@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rightcall.case import schema as case_schemas
+from rightcall.grade.interpretation import InterpretationResult
+from rightcall.grade.preference import PreferenceResult
 from rightcall.grade.rubric import RubricResult
 from rightcall.grade.selection import SelectionResult
 from rightcall.grade.verdict import GoldenResult
@@ -44,5 +46,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "result": lambda: _result("golden", GoldenResult),
     "selection-result": lambda: _result("selection", SelectionResult),
     "rubric-result": lambda: _result("rubric", RubricResult),
+    "interpretation-result": lambda: _result("interpretation", InterpretationResult),
+    "preference-result": lambda: _result("preference", PreferenceResult),
     "config": _config,
 }

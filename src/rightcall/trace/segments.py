@@ -29,7 +29,7 @@ class Segment:
         call: the call, with its result.
         status: `stated` if there is a text, `implicit` if the agent only acted, `no_result` if nothing came back.
         interpretation: the first assistant text after the result; `None` unless `stated`.
-        next_action: the next call of another turn, or the next message, after the result; `None` at the end.
+        next_action: the next call of another turn, or the next message with words, after the result; `None` at the end.
     """
 
     call_index: int
@@ -63,4 +63,5 @@ def _is_parallel(call: Call, event: Event) -> bool:
 
 
 def _is_the_agents(event: Event) -> bool:
-    return event.by == "agent" if isinstance(event, Call) else event.role == "assistant"
+    """Whether an event is an action of the agent; a message without words only carries calls, and is none."""
+    return event.by == "agent" if isinstance(event, Call) else event.role == "assistant" and bool(event.text)

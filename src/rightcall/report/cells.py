@@ -1,0 +1,50 @@
+"""Tables of figures in the terminal: columns, numbers, intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def figures_table(*columns: str, first: str = "", widest: int | None = None) -> Table:
+    """A table without lines: names on the left, figures on the right.
+
+    Args:
+        columns: the heads of the figures.
+        first: the head of the names.
+        widest: columns that a name may take; a longer one is cut.
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    table.add_column(first, no_wrap=True, overflow="ellipsis", max_width=widest)
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def number(value: float | None, digits: int) -> str:
+    """A figure; one that is below 1 is never shown as 1."""
+    if value is None:
+        return "–"
+    rounded = f"{value:.{digits}f}"
+    return f"<{rounded}" if value < 1 and float(rounded) == 1 else rounded
+
+
+def between(estimate: Mapping[str, Any], digits: int) -> str:
+    """An interval, or `–` where there is none."""
+    if estimate["low"] is None or estimate["high"] is None:
+        return "–"
+    return f"{estimate['low']:.{digits}f} – {estimate['high']:.{digits}f}"
+
+
+def in_brackets(estimate: Mapping[str, Any], digits: int) -> str:
+    """`0.68 [0.59, 0.76]`, the figure alone, or why there is none."""
+    if estimate["estimate"] is None:
+        return str(estimate["reason"] or "undefined")
+    value = number(estimate["estimate"], digits)
+    if estimate["low"] is None or estimate["high"] is None:
+        return value
+    return f"{value} [{estimate['low']:.{digits}f}, {estimate['high']:.{digits}f}]"

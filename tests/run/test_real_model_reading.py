@@ -1,0 +1,105 @@
+"""`interpretation` with a real model behind a real server, alone and as light and strong judge.
+
+The model is far too small to judge. What is proved is that its replies are read or named for what is wrong with them,
+that no quote which is not there ever counts, and that both judges' answers are on record.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import pytest
+
+from rightcall.judge.contract import ReplyCode
+from rightcall.judge.quotes import occurs, stands_at, value_at
+from rightcall.run.interpretation_setup import set_up_interpretation
+from rightcall.run.judged_setup import Flags
+from rightcall.settings.load import load_settings
+from rightcall.store.store import Store
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real model")]
+
+MODEL = "smollm2-135m"
+JUDGE = """
+[judges.{name}]
+model = "smollm2-135m"
+base_url = "{url}"
+max_tokens = {most}
+max_concurrency = 1
+timeout = 300
+"""
+WORDS = {"type": "string", "minLength": 1, "maxLength": 12}
+REPLY = {
+    "score": {"type": "integer", "minimum": 1, "maximum": 5}, "interpretation_accuracy": WORDS,
+    "action_appropriateness": WORDS, "key_errors": {"type": "array", "items": WORDS, "maxItems": 0},
+    "justification": WORDS,
+}  # fmt: skip
+PROMPT = f"""---
+id: gauges
+version: 1
+grader: interpretation
+placeholders: [TOOL_RESULT, AGENT_INTERPRETATION]
+reply_schema: {
+    json.dumps({"type": "object", "properties": REPLY, "required": list(REPLY), "additionalProperties": False})
+}
+---
+Score from 1 to 5 how well the text repeats the data. Reply with one JSON object.
+=== case ===
+[TOOL_RESULT]
+[AGENT_INTERPRETATION]
+"""
+
+
+def trace(n):
+    events = [
+        {"type": "call", "tool": "depth", "arguments": {"gauge": n}, "result": {"content": {"metres": n + 10}}},
+        {"type": "message", "role": "assistant", "text": f"It is {n + 10} metres deep."},
+    ]
+    return {"id": f"t-{n}", "request": "How deep is it?", "events": events}
+
+
+def run(folder, url, prompt, n, strong=""):
+    """Judge so many traces; the results, the figures and the attempts."""
+    judges = JUDGE.format(name="light", url=url, most=250) + JUDGE.format(name="strong", url=url, most=300)
+    table = '[interpretation]\njudge = "light"\nstrong_share = 0.5\n' + strong
+    (folder / "rightcall.toml").write_text(table + judges)
+    (folder / "gauges.md").write_text(PROMPT)
+    (folder / "traces.jsonl").write_text("".join(json.dumps(trace(number)) + "\n" for number in range(n)))
+    given = {"traces": [str(folder / "traces.jsonl")], "store": str(folder / "record.db")}
+    loaded = load_settings(folder / "rightcall.toml", {"RIGHTCALL_REDACTION_KEY": "a key"}, given)
+    with set_up_interpretation(loaded, Flags(prompt=prompt)).run() as judged:
+        results, summary = list(judged.decoded()), judged.aggregate.summary()
+    with Store.open(folder / "record.db", create=False) as store:
+        attempts = [one for _, _, one in store.attempts() if one.purpose == "question"]
+    return results, summary, attempts
+
+
+def test_a_small_model_reads_with_the_short_prompt_and_no_false_quote_counts(local_model_url, tmp_path, monkeypatch):
+    monkeypatch.setenv("RIGHTCALL_REDACTION_KEY", "a fixed key for tests")
+    results, summary, attempts = run(tmp_path, local_model_url, "interpretation_short", 1)
+    for n, one in enumerate(results):
+        if one.status == "UNEVALUABLE":
+            assert one.reason in get_args(ReplyCode)
+            continue
+        for flag in one.misinterpretation_flags or ():
+            assert occurs(flag["claim_quote"], f"It is {n + 10} metres deep.")
+        for quote in one.evidence or ():
+            assert stands_at(quote["quote"], value_at({"metres": n + 10}, quote["result_path"]))
+    assert summary["fidelity"]["n"] + summary["fidelity"]["excluded"] == 1
+    assert {(one.prompt_id, one.rung, one.model_answered) for one in attempts} == {
+        ("interpretation_short", "json_schema", MODEL)
+    }
+
+
+def test_a_light_and_a_strong_judge_read_a_part_together(local_model_url, tmp_path, monkeypatch):
+    monkeypatch.setenv("RIGHTCALL_REDACTION_KEY", "a fixed key for tests")
+    prompt = str(tmp_path / "gauges.md")
+    results, summary, attempts = run(tmp_path, local_model_url, prompt, 4, 'strong_judge = "strong"\n')
+    both = [one for one in results if one.strong_score is not None]
+    assert both, "a reply that is kept short can be read"
+    assert {one.judge for one in attempts} == {"light", "strong"}
+    assert all(one.scored_by == "strong" and one.light_score is not None for one in both)
+    two = summary["two_judges"]
+    assert two["doubles"] <= two["drawn"] <= 4
+    assert two["few"]
