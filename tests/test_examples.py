@@ -12,7 +12,9 @@ import pytest
 
 from rightcall.report.judged import summary
 from rightcall.run.golden import run
+from rightcall.run.interpretation_setup import set_up_interpretation
 from rightcall.run.judged_setup import Flags, set_up_rubric, set_up_selection
+from rightcall.run.preference_setup import PairFlags, set_up_preference
 from rightcall.run.prepare import prepare
 from rightcall.settings.load import load_settings
 
@@ -78,6 +80,7 @@ def test_each_domain_has_ten_cases_or_more() -> None:
 # ---- judged --------------------------------------------------------------------------------------------------------
 
 JUDGED = json.loads((EXAMPLES / "card-desk/judged.json").read_text())
+COMPARED = json.loads((EXAMPLES / "card-desk/compared.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +144,41 @@ def test_hand_derived_figures_of_a_judged_grader(judged, grader: str) -> None:
             found = figures[name]
             found = {key: n for key, n in found.items() if key != "UNEVALUABLE"} if isinstance(found, dict) else found
             assert found == JUDGED[grader][name], name
+
+
+# ---- compared and read -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """Return the pairs of both versions of the card desk, and the readings of both, by what they are about."""
+    folder = tmp_path_factory.mktemp("pairs")
+    shutil.copytree(EXAMPLES / "card-desk", folder / "card-desk")
+    files = tuple(str(folder / "card-desk" / name) for name in ("traces.jsonl", "next.jsonl"))
+    settings = folder / "card-desk/rightcall.toml"
+    pairs = load_settings(settings, {}, {"preference.second_judge": "second"})
+    readings = load_settings(settings, {}, {"traces": list(files)})
+    with set_up_preference(pairs, Flags(judge="desk"), PairFlags(inputs=files, names=("v7", "v8"))).run() as done:
+        found = {("preference", one["pair"]): one for one in map(json.loads, done.results())}
+    with set_up_interpretation(readings, Flags(judge="desk")).run() as done:
+        return found | {("interpretation", one["step_id"]): one for one in map(json.loads, done.results())}
+
+
+def test_every_pair_and_reading_has_a_hand_derived_answer(compared) -> None:
+    wanted = {("preference", row["pair"]) for row in COMPARED["preference"]}
+    assert set(compared) == wanted | {("interpretation", row["step_id"]) for row in COMPARED["interpretation"]}
+
+
+@pytest.mark.parametrize("row", COMPARED["preference"], ids=lambda row: row["pair"])
+def test_hand_derived_answer_of_a_pair(compared, row: dict[str, Any]) -> None:
+    result = compared["preference", row["pair"]]
+    assert {name: result[name] for name in row} == row
+    assert result["status"] == row.get("status", "EVALUATED")
+
+
+@pytest.mark.parametrize("row", COMPARED["interpretation"], ids=lambda row: row["step_id"])
+def test_hand_derived_answer_of_a_reading(compared, row: dict[str, Any]) -> None:
+    result = compared["interpretation", row["step_id"]]
+    assert result["interpretation_fidelity_score"] == float(Fraction(row["interpretation_fidelity_score"]))
+    assert [flag["kind"] for flag in result["misinterpretation_flags"]] == row.get("flags", [])
+    assert [one["healed"] for one in result["judges"]] == [row.get("healed", False)]
