@@ -8,6 +8,8 @@ from collections import Counter
 import pytest
 from pair_making import Contest, always, pairs_of, traces
 
+from rightcall.stats.position import order_draw
+
 RANDOM = {"preference.orders": "random"}
 
 
@@ -37,11 +39,21 @@ def compared(contest, number, rule, **setup):
 @pytest.mark.parametrize("case_id", ["JRU-16"])
 def test_a_single_order_is_drawn_for_each_pair_from_a_recorded_seed(contest, cases, case_id):
     pairs = cases[case_id]["minimal_input"]["pairs"]
-    found, _, _, positions, seed = compared(contest, pairs, always("A"), settings=RANDOM, seed=11)
+    found, figures, _, positions, seed = compared(contest, pairs, always("A"), settings=RANDOM, seed=11)
     new_first = sum(one["A"].startswith("new") for one in positions)
     assert (len(positions), seed) == (pairs, 11)
     assert 70 <= new_first <= 130  # 200 fair draws leave this range once in 40,000 times; the given case has 200
     assert all(one.orders[0].order == ("ba" if one.orders[0].winner == "B" else "ab") for one in found.values())
+    monitor = figures["position"]["strong"]["single_order"]
+    assert (monitor["share"]["n"], monitor["is_random"]) == (pairs, True)
+
+
+@pytest.mark.parametrize("case_id", ["JRU-16"])
+def test_an_order_that_is_always_the_same_is_flagged_as_not_random(cases, case_id):
+    given = cases[case_id]["minimal_input"]
+    draw = order_draw(given["candidate_first"], given["pairs"])
+    assert (draw.is_random, draw.share.estimate) == (False, 1.0)
+    assert "200 of 200 pairs: this order was not drawn at random" in draw.words
 
 
 @pytest.mark.parametrize("case_id", ["JRU-18"])

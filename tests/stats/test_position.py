@@ -11,6 +11,7 @@ from stats_making import FOLDER, ROWS, needs_reference, untimed
 from rightcall.errors import ConfigError
 from rightcall.stats.intervals import wilson
 from rightcall.stats.pairwise import PairOrders, position_bias
+from rightcall.stats.position import order_draw
 
 SLOT = st.sampled_from(["first", "second", "tie"])
 PAIRS = st.lists(st.tuples(SLOT, SLOT), max_size=60)
@@ -179,3 +180,14 @@ def test_what_is_no_slot_and_pairs_given_twice_are_refused(wrong):
     with pytest.raises(ConfigError) as caught:
         wrong()
     assert caught.value.code == "STAT_VALUE_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("first", "n", "is_random"), [(0, 0, None), (1, 1, True), (5, 5, True), (10, 10, True), (11, 11, False), (98, 200, True),
+                                  (200, 200, False), (0, 200, False), (70, 200, False), (77, 200, True)]
+)  # fmt: skip
+def test_an_order_counts_as_not_drawn_only_where_that_is_beyond_doubt(first, n, is_random):
+    draw = order_draw(first, n)
+    assert draw.is_random is is_random
+    assert draw.is_random is order_draw(n - first, n).is_random
+    assert (draw.share.n, draw.share.estimate) == (n, None if n == 0 else first / n)

@@ -156,7 +156,9 @@ def position_words(judge: str, panel: Mapping[str, Any]) -> list[str]:
     """Whether one judge prefers a place, in words."""
     same = panel["consistency"]
     agree = "" if same["estimate"] is None else f"both orders agree in {_share(same)} of {same['n']} pairs; "
-    return [f"judge {judge}: {agree}{panel['words']}"]
+    drawn = panel["single_order"]
+    fixed = [] if drawn is None or drawn["is_random"] is not False else [f"judge {judge}: {drawn['words']}"]
+    return [f"judge {judge}: {agree}{panel['words']}", *fixed]
 
 
 def _confidence(figures: Mapping[str, Any]) -> Iterator[Line]:

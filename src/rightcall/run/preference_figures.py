@@ -136,7 +136,8 @@ class PreferenceAggregate:
         comparisons = [
             self._comparison((a, b), self.alone(known[a], known[b])) for a, b in combinations(self.agents, 2)
         ]
-        position = {judge: panels.position(letters) for judge, letters in sorted(self.letters.items())}
+        single = self.protocol == "random"
+        position = {judge: panels.position(letters, single=single) for judge, letters in sorted(self.letters.items())}
         return {
             "agents": list(self.agents),
             "protocol": self.protocol,

@@ -115,24 +115,36 @@ def sequence(wins: int, losses: int, alpha: float) -> dict[str, Any]:
 _SLOTS: dict[Winner, Slot] = {"A": "first", "B": "second", "TIE": "tie"}
 
 
-def position(letters: Sequence[Letter]) -> dict[str, Any]:
+def position(letters: Sequence[Letter], *, single: bool) -> dict[str, Any]:
     """Whether one judge prefers a place, whatever stands there: on its raw letters, not on agents.
 
-    `consistent_decisive` is how many pairs had the same winner in both orders.
+    `consistent_decisive` is how many pairs had the same winner in both orders; with `single` (every pair is asked in one
+    order), `single_order` says whether those orders look drawn. Of replicates the first counts as the pair's answer,
+    since a pair that is asked five times is no five pairs.
     """
     from rightcall.stats.pairwise import PairOrders, position_bias
+    from rightcall.stats.position import order_draw
 
-    both: dict[tuple[str, int], dict[Order, Slot]] = {}
+    both: dict[str, dict[int, dict[Order, Slot]]] = {}
     for one in letters:
-        both.setdefault((one.pair, one.replicate), {})[one.order] = _SLOTS[one.letter]
-    pairs = [
-        PairOrders(f"{pair} {replicate}", slots["ab"], slots["ba"])
-        for (pair, replicate), slots in both.items()
-        if len(slots) == 2
-    ]
+        both.setdefault(one.pair, {}).setdefault(one.replicate, {})[one.order] = _SLOTS[one.letter]
+    whole = {
+        pair: min(((number, slots) for number, slots in given.items() if len(slots) == 2), default=None, key=_number)
+        for pair, given in both.items()
+    }
+    pairs = [PairOrders(pair, one[1]["ab"], one[1]["ba"]) for pair, one in whole.items() if one is not None]
+    once = [given[min(given)] for given in both.values()] if single else []
     found = position_bias([(one.pair, _SLOTS[one.letter]) for one in letters], pairs)
     decisive = sum({pair.forward, pair.backward} == {"first", "second"} for pair in pairs)
-    return {**msgspec.to_builtins(found), "in_both_orders": len(pairs), "consistent_decisive": decisive}
+    drawn = order_draw(sum("ab" in slots for slots in once), len(once)) if once else None
+    return {
+        **msgspec.to_builtins(found), "in_both_orders": len(pairs), "consistent_decisive": decisive,
+        "single_order": msgspec.to_builtins(drawn),
+    }  # fmt: skip
+
+
+def _number(replicate: tuple[int, dict[Order, Slot]]) -> int:
+    return replicate[0]
 
 
 def length(rows: Sequence[Row]) -> dict[str, Any]:

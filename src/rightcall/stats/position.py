@@ -79,6 +79,40 @@ class PositionBias(Struct, frozen=True, kw_only=True):
     words: str
 
 
+class OrderDraw(Struct, frozen=True, kw_only=True):
+    """Whether single orders look drawn at random.
+
+    Attributes:
+        share: how often the first-named agent stood first, with Wilson's interval.
+        p_value: exact two-sided test against one half; `None` without a pair.
+        is_random: `False` where that is below `NOT_DRAWN`; `None` without a pair.
+        words: the same in one sentence.
+    """
+
+    share: Estimate
+    p_value: float | None
+    is_random: bool | None
+    words: str
+
+
+NOT_DRAWN = 0.001
+"""A fair draw is called not random once in so many runs: it is no fault of the agents, so the alarm must be rare."""
+
+
+def order_draw(first: int, n: int) -> OrderDraw:
+    """Do single orders look as if they had been drawn? A fixed order makes every preference one for a place.
+
+    Args:
+        first: pairs in which the first-named agent stood first. n: all pairs that were asked in one order.
+    """
+    p_value = sign_test(first, n - first)
+    is_random = None if p_value is None else p_value >= NOT_DRAWN
+    words = f"the first-named agent stood first in {first} of {n} pairs"
+    if is_random is False:
+        words += ": this order was not drawn at random, so preferences for a trace and for a place cannot be told apart"
+    return OrderDraw(share=wilson(first, n), p_value=p_value, is_random=is_random, words=words)
+
+
 def position_bias(
     calls: Sequence[tuple[str, Slot]], pairs: Sequence[PairOrders], *, excluded: int = 0, confidence: float = 0.95
 ) -> PositionBias:
