@@ -95,6 +95,33 @@ def test_counting_numbering_ordinals_and_words_are_no_values(reading):
     assert flagged(reading, {}) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        ({"text": "Two ways:\n2) F12\n10) G7\t\u2014D4"}, ["F12", "G7", "D4"]),
+        ({"total_for_2_people": 640, "may_26_options": []}, ["640"]),
+        ({"apply_gift_card_7359776_first": 39.5, "seats_from_ABC_on_2024-05-20": []}, ["39.5"]),
+        (
+            {"gift_card_7359776": "W-12", "2024-05-20": None, "K77": True},
+            ["gift_card_7359776", "W-12", "2024-05-20", "K77"],
+        ),
+        ({"a": 'say "x_y_12": or \\n45'}, ["x_y_12", "n45"]),
+    ],
+)
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_names_and_escapes_of_a_reading_in_json_are_no_values(said, values, ascii_only):
+    reading = json.dumps(said, ensure_ascii=ascii_only)
+    found = unsupported_values(reading, None)
+    assert [one.value for one in found] == values
+    assert all(reading[one.where :].startswith(one.value) for one in found)
+
+
+def test_a_time_is_not_taken_into_the_word_before_it():
+    assert flagged("It is a before-7:00 AM flight, not an after-12:30 one.", ["07:00", "12:30"]) == []
+    assert flagged("It is the before-9:00 AM flight.", ["07:00"]) == ["9:00 AM"]
+    assert flagged("Order A-7 is here.", []) == ["A-7"]
+
+
 def test_a_value_is_listed_once_where_it_stands_first():
     found = unsupported_values("It is 1,500. Yes, 1500; 1500.00 indeed.", {"n": 15})
     assert [(one.value, one.where) for one in found] == [("1,500", 6)]

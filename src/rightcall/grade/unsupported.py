@@ -11,7 +11,9 @@ What counts as a value:
   Compared without regard to case, and without a leading `#`.
 
 What does not: a whole number of one digit that stands alone (it counts what is being said, and occurs by chance
-everywhere); the number of a list's item at the beginning of a line; ordinals (`2nd`); words (`eleven`).
+everywhere); the number of a list's item at the beginning of a line; ordinals (`2nd`); words (`eleven`). In a reading
+that is itself JSON, a name of a member that is put together of words (`total_for_2_people`), which says what is
+claimed and is no claim, and the letters of escapes (`\\n`).
 
 The result counts generously: every value in it, in its keys, in text that is itself JSON, and every run of digits
 inside longer tokens. So a value that is *not* flagged may still be misread. Nothing is rounded or reckoned: a sum, a
@@ -68,11 +70,14 @@ _VALUE = re.compile(
   | (?P<hour>(?<![\w.:])(?P<hh>1[0-2]|[1-9])\ ?(?P<hhalf>[ap])\.?m\b)
   | (?P<measured>(?<!\w)(?P<figure>{_FIGURE})(?P<unit>[^\W\d_]{{1,5}}|(?:-[^\W\d_]+)+)(?![\w-]))
   | (?P<number>(?<!\w)(?P<digits>{_FIGURE})(?!\w)(?P<percent>\ ?%)?)
-  | (?P<token>[#]?[^\W_](?:[\w-]*[^\W_])?)
+  | (?P<token>[#]?[^\W_](?:[\w-]*[^\W_])?(?!(?:(?<=-[0-9])[0-9]?|(?<=-[0-9]{{2}})):[0-9]{{2}}))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"st|nd|rd|th", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_MEMBER = re.compile(r'"(?P<name>[^"\\]*)"\s*:|"(?:[^"\\]|\\.)*"', re.DOTALL)
+"""A text in JSON; with `name` if it names a member and has no escapes."""
 _LISTING = re.compile(r"(?m)^[ \t>*_#-]*(?P<at>[0-9]{1,3})[.)](?=[ \t*_]|$)")
 _MAGNITUDES = {"k": 3, "m": 6, "mio": 6, "bn": 9}
 _MONEY = "$€£¥₹"
@@ -102,7 +107,7 @@ def unsupported_values(
         result: what came back.
         elsewhere: name -> what else was known, to say where a value stands if not in the result.
     """
-    stated = [value for value in _values(reading) if not value.is_small]
+    stated = [value for value in _values(_as_said(reading)) if not value.is_small]
     if not stated:
         return ()
     known = forms_in(result)
@@ -113,6 +118,21 @@ def unsupported_values(
             found.append(value)
             seen |= value.forms
     return tuple(_told(found[:MOST], result, elsewhere or {}))
+
+
+def _as_said(reading: str) -> str:
+    """A reading that is JSON without what JSON adds to it; every value stays at its place."""
+    if parsed(reading) is None:
+        return reading
+    told = _MEMBER.sub(_without_name, reading)
+    return _ESCAPE.sub(lambda found: " " * (len(found[0]) - 1) + ("\n" if found[0] == r"\n" else " "), told)
+
+
+def _without_name(found: re.Match[str]) -> str:
+    """A text as it stands; blanks for the name of a member that is put together of words."""
+    parts = (found["name"] or "").split("_")
+    words = sum(map(str.isalpha, parts))
+    return " " * len(found[0]) if words > 2 or (words == 2 and parts[-1].isalpha()) else found[0]
 
 
 def _told(found: Sequence[_Value], result: JsonValue, elsewhere: Mapping[str, JsonValue]) -> Iterator[UnsupportedValue]:

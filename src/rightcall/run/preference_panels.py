@@ -118,9 +118,9 @@ _SLOTS: dict[Winner, Slot] = {"A": "first", "B": "second", "TIE": "tie"}
 def position(letters: Sequence[Letter], *, single: bool) -> dict[str, Any]:
     """Whether one judge prefers a place, whatever stands there: on its raw letters, not on agents.
 
-    `consistent_decisive` is how many pairs had the same winner in both orders; with `single` (every pair is asked in one
-    order), `single_order` says whether those orders look drawn. Of replicates the first counts as the pair's answer,
-    since a pair that is asked five times is no five pairs.
+    `consistent_decisive` is how many pairs had the same winner in both orders; with `single` (every pair is asked in
+    one order), `single_order` says whether those orders look drawn. Of replicates the first counts as the pair's
+    answer, since a pair that is asked five times is no five pairs.
     """
     from rightcall.stats.pairwise import PairOrders, position_bias
     from rightcall.stats.position import order_draw

@@ -103,7 +103,8 @@ def order_draw(first: int, n: int) -> OrderDraw:
     """Do single orders look as if they had been drawn? A fixed order makes every preference one for a place.
 
     Args:
-        first: pairs in which the first-named agent stood first. n: all pairs that were asked in one order.
+        first: pairs in which the first-named agent stood first.
+        n: all pairs that were asked in one order.
     """
     p_value = sign_test(first, n - first)
     is_random = None if p_value is None else p_value >= NOT_DRAWN
