@@ -51,8 +51,21 @@ def test_doubles_that_are_too_few_for_a_correction_are_said():
         made = msgspec.convert(result(step_id=f"t{n}#c1", trace_id=f"t{n}", light_score=3.0), InterpretationResult)
         aggregate.add(made)
     said = printed(aggregate.summary())
-    assert "only 0 doubles: these figures are rough" in said
     assert "no fidelity: 0 items have a strong score" in said
+    assert "3 of 3 drawn readings have no score of strong no reading" in said
+    assert "no reading has a score of both judges: nothing is known about light" in said
+    assert "kappa" not in said
+    assert "calibrated" not in said
+
+
+def test_drawn_readings_without_a_strong_score_are_counted_beside_the_figures():
+    aggregate = InterpretationAggregate("fifths", 0.8, TwoPhases("light", "strong"), ())
+    for n, strong in enumerate((3.0, 3.0, None)):
+        one = result(step_id=f"t{n}#c1", trace_id=f"t{n}", light_score=3.0, strong_score=strong)
+        aggregate.add(msgspec.convert(one, InterpretationResult))
+    said = printed(aggregate.summary())
+    assert "1 of 3 drawn readings have no score of strong: taken like the others of their kind" in said
+    assert "only 2 doubles: these figures are rough" in said
     assert "calibrated to the strong judge, not to people" in said
 
 

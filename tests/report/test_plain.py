@@ -124,3 +124,10 @@ def test_secrets_of_a_call_are_hidden_before_anything_is_cut():
 )  # fmt: skip
 def test_a_share_is_never_rounded_to_all_or_nothing(number, shown):
     assert plain.number(number) == shown
+
+
+def test_of_a_long_name_the_middle_is_left_out_so_that_its_end_still_tells():
+    assert plain.shorten_middle("short#c1", 30) == "short#c1"
+    cut = plain.shorten_middle("6e465a0a-4002-4826-aacd-6773bbd71fe6#c13", 30)
+    assert cut == "6e465a0a-4002-4826-…d71fe6#c13"
+    assert len(cut) == 30

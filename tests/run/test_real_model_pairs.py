@@ -11,6 +11,7 @@ but in the schema it had no such habit: 6 `A`, 11 `B` and 7 `TIE`.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import get_args
 
@@ -20,6 +21,9 @@ from real_making import MODEL, Folder, shape
 from rightcall.judge.contract import ReplyCode
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real model")]
+
+SLIPS = 2
+"""Replies that may be another letter: what a model says with the same weights is not the same on every processor."""
 
 CRITERIA = ("tool_selection", "argument_accuracy", "call_ordering", "abstention_handling", "error_handling")
 # All but the letter and the confidence is said for the model, which would write the rest for minutes.
@@ -168,30 +172,33 @@ def test_a_model_that_says_a_whatever_stands_there_is_called_position_biased(pai
     summary = rest.json["summary"]
     panel = summary["position"]["local"]
     assert summary["evaluated"] == N
-    assert (panel["both_first"], panel["both_second"]) == (N, 0)
+    assert panel["both_first"] >= N - SLIPS
+    assert panel["both_second"] == 0
     assert panel["biased"] is True
     assert summary["biased"] == ["local"]
     rate = panel["first_rate"]
-    assert (rate["estimate"], rate["n"]) == (1.0, 2 * N)
-    assert 0.55 < rate["low"] <= rate["high"] == 1.0
-    assert panel["flips_p"] == pytest.approx(2 / 2**N)
+    assert rate["n"] >= 2 * N - SLIPS
+    assert rate["estimate"] >= 0.9
+    assert 0.55 < rate["low"] <= rate["high"]
+    assert panel["flips_p"] < 0.01
 
 
 def test_its_habit_decides_no_pair(pairs):
     _, _, rest = pairs
     [comparison] = rest.json["summary"]["comparisons"]
-    assert (comparison["wins_a"], comparison["wins_b"], comparison["ties"]) == (0, 0, 0)
-    assert comparison["inconsistent"] == N
-    assert comparison["comparison"]["win_rate"]["estimate"] is None
-    assert rest.json["summary"]["position"]["local"]["consistent_decisive"] == 0
-    assert {(one["verdict"], one["order_inconsistent"]) for one in rest.json["results"]} == {("TIE", True)}
+    decisive = comparison["wins_a"] + comparison["wins_b"]
+    assert decisive == rest.json["summary"]["position"]["local"]["consistent_decisive"] <= SLIPS
+    assert comparison["inconsistent"] >= N - SLIPS
+    flipped = [one for one in rest.json["results"] if one["order_inconsistent"]]
+    assert len(flipped) == comparison["inconsistent"]
+    assert {one["verdict"] for one in flipped} == {"TIE"}
 
 
 def test_the_terminal_says_it_and_a_finished_run_asks_nobody(pairs):
     again = goes_on_without_asking_twice(*pairs, questions=2 * N)
     assert "judge local: POSITION-BIASED: " in again.out
-    assert f"{N} of {N} towards the first shown" in again.out
-    assert f"order_inconsistent {N}" in again.out
+    assert re.search(r"(\d+) of \1 towards the\s+first shown", again.out)
+    assert re.search(r"order_inconsistent \d+", again.out)
 
 
 def test_both_orders_of_each_pair_are_on_record_with_what_stood_where(pairs):
@@ -206,7 +213,8 @@ def test_both_orders_of_each_pair_are_on_record_with_what_stood_where(pairs):
     for one in healed:
         assert (one.prompt_id, one.rung, one.model_answered) == ("better", "json_schema", MODEL)
         assert one.output_tokens > 0
-        assert json.loads(folder.text(one.reply))["preferred_trace"] == "A"
+    letters = [json.loads(folder.text(one.reply))["preferred_trace"] for one in healed]
+    assert letters.count("A") >= len(letters) - SLIPS
 
 
 def test_the_record_of_the_pairs_verifies(pairs):

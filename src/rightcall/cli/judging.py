@@ -252,7 +252,8 @@ def _classes(number: int) -> str:
 
 def _broken(judged: Judged) -> Iterator[tuple[int, str]]:
     if judged.stop is not None:
-        yield _BROKEN, f"{judged.tally.not_asked} not asked: {judged.stop.message}"
+        left = f"{judged.tally.not_asked} not asked: " * bool(judged.tally.not_asked)
+        yield _BROKEN, f"{left}{judged.stop.message}"
     missing = judged.tally.unevaluable["not_recorded"]
     if missing:
         yield _BROKEN, f"{missing} without an answer on record"

@@ -13,7 +13,7 @@ What counts as a value:
 What does not: a whole number of one digit that stands alone (it counts what is being said, and occurs by chance
 everywhere); the number of a list's item at the beginning of a line; ordinals (`2nd`); words (`eleven`). In a reading
 that is itself JSON, a name of a member that is put together of words (`total_for_2_people`), which says what is
-claimed and is no claim, and the letters of escapes (`\\n`).
+claimed and is no claim, and what stands for a line break or another escape.
 
 The result counts generously: every value in it, in its keys, in text that is itself JSON, and every run of digits
 inside longer tokens. So a value that is *not* flagged may still be misread. Nothing is rounded or reckoned: a sum, a

@@ -88,6 +88,13 @@ def _doubles(two: Mapping[str, Any] | None) -> Iterator[str]:
     """What the readings that both judges scored show, in words."""
     if two is None:
         return
+    missing = two["drawn"] - two["doubles"]
+    if missing:
+        taken = ": taken like the others of their kind" * bool(two["doubles"])
+        yield f"{missing} of {two['drawn']} drawn readings have no score of {two['strong']}{taken}"
+    if not two["doubles"]:
+        yield f"no reading has a score of both judges: nothing is known about {two['light']}"
+        return
     kappa = two["kappa"]
     agree = "" if kappa is None else f" agree: kappa {in_brackets(kappa, 2)}"
     yield f"{two['strong']} and {two['light']} on the {two['doubles']} readings that both judged{agree}"

@@ -110,7 +110,8 @@ def notes(judged: Judged) -> list[str]:
         if report.skipped:
             lines.append(f"{file}: {report.skipped} of {report.read + report.skipped} records were not read")
     if judged.stop is not None:
-        lines.append(f"stopped before the end, {judged.tally.not_asked} not asked: {judged.stop.message}")
+        left = f", {judged.tally.not_asked} not asked" * bool(judged.tally.not_asked)
+        lines.append(f"stopped before the end{left}: {judged.stop.message}")
     lines += judged.warnings
     if judged.grader == "preference":
         lines += bias_notes(judged.aggregate.summary())

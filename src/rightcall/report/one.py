@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rightcall.report.interpretation_figures import MISREAD, read_or_misread, reading_words
-from rightcall.report.plain import visible
+from rightcall.report.plain import shorten_middle, visible
 from rightcall.report.preference_figures import pair_words
 from rightcall.run.items import BY_DESIGN
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _LONGEST = 30
-"""Columns for the name of a unit; a longer one is cut."""
+"""Characters for the name of a unit; of a longer one the middle is left out."""
 
 STYLES = {"CRITICAL": "bold red", "FAIL": "red", "HIGH": "red", MISREAD: "red", "UNEVALUABLE": "yellow"}
 """Answers that stand out, the gravest first."""
@@ -63,7 +63,7 @@ def print_results(
         signed: unit -> what a person has signed about it, in words.
     """
     table = Table.grid(padding=(0, 1))
-    table.add_column(no_wrap=True, overflow="ellipsis", max_width=_LONGEST)
+    table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     rows = 0
@@ -71,7 +71,9 @@ def print_results(
         word = said(result)
         style = STYLES.get(word, "")
         about = " · ".join(part for part in (words(result), (signed or {}).get(unit)) if part)
-        table.add_row(*(Text(visible(cell), style) for cell in (f"  {unit}", word, about)))
+        table.add_row(
+            *(Text(cell, style) for cell in (f"  {shorten_middle(visible(unit), _LONGEST)}", word, visible(about)))
+        )
         rows += 1
     if rows:
         console.print(table)

@@ -33,6 +33,12 @@ def shorten(text: str, limit: int | None) -> str:
     return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
 
 
+def shorten_middle(text: str, limit: int) -> str:
+    """At most `limit` characters, with `…` for what was cut out; the end stays, which tells the steps of a trace apart."""
+    tail = min(limit // 3, 12)
+    return text if len(text) <= limit else f"{text[: limit - tail - 1]}…{text[len(text) - tail :]}"
+
+
 def value(item: JsonValue, limit: int | None = None) -> str:
     """A JSON value on one line."""
     return shorten(visible(_encode(item).decode()), limit)

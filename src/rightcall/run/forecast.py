@@ -34,7 +34,8 @@ class Forecast(Struct, frozen=True, kw_only=True):
         calls: questions to judges that are not on record yet; `cached`: those that are.
         tokens_in, tokens_out: estimates.
         money: by currency; `unpriced`: questions whose price is not known.
-        later: about how many calls follow once these are answered; not in the tokens and the money.
+        later: how many calls follow at least once these are answered, and at most one for each item; not in the
+            tokens and the money.
     """
 
     items: int = 0
@@ -55,7 +56,10 @@ class Forecast(Struct, frozen=True, kw_only=True):
         price = ", ".join(f"{amount:.2f} {currency}" for currency, amount in self.money.items())
         unknown = f"{self.unpriced} calls of unknown price" if self.unpriced else ""
         second = f"about {self.tokens_in:,} tokens in, {self.tokens_out:,} out"
-        later = [f"then about {self.later} calls of the strong judge, which are not counted here"] * bool(self.later)
+        most = self.items - self.without_question
+        later = [f"then {self.later} to {most} calls of the strong judge, which are not counted here"] * bool(
+            self.later
+        )
         return [first, " · ".join(part for part in (second, price and f"about {price}", unknown) if part), *later]
 
 

@@ -210,7 +210,7 @@ class InterpretationWork:
         return INTERPRETATION_DIRECT if self.mapping == "direct" else INTERPRETATION
 
     def later(self, items: int) -> int:
-        """About how many questions to the strong judge follow the first stage; small strata add some."""
+        """How many questions to the strong judge follow at least; small strata add some, a light judge that is out all."""
         return 0 if self.phases is None else ceil(self.phases.share * items)
 
     # ---- stages ----------------------------------------------------------------------------------------------------
