@@ -120,6 +120,26 @@ def test_the_catalog_of_a_flag_is_for_traces_without_one(rightcall, tmp_path, wr
     assert len(json.loads(rows_in(tmp_path / "a.jsonl")[0]["tools"])) == 2
 
 
+def test_the_catalog_that_a_run_kept_counts_before_the_one_of_a_flag_which_is_said(rightcall, tmp_path, write):
+    for name, tool in (("old", "cancel_card"), ("new", "freeze_card")):
+        call = {"tool": tool, "arguments": {"card": 7}, "result": "done"}
+        write(f"{name}.jsonl", {"id": name, "case_id": "c", "request": "Freeze it.", "calls": [call]})
+    write("tools.json", json.dumps([{"name": "freeze_card"}, {"name": "cancel_card"}]))
+    write("policy.toml", 'forbidden = ["cancel_card"]')
+    compared = ("preference", "old.jsonl", "new.jsonl", "--judge", "none", "--policy", "policy.toml")
+    assert rightcall(*compared, "--tools", "tools.json", *ON).code == 0
+    plain = export(rightcall, "-o", "a.jsonl", "--json")
+    assert plain.json["summary"]["notes"] == []
+    same = export(rightcall, "-o", "b.jsonl", "--json", "--tools", "tools.json")
+    assert same.json["summary"]["notes"] == []
+    write("later.json", json.dumps([{"name": "freeze_card"}]))
+    other = export(rightcall, "-o", "c.jsonl", "--json", "--tools", "later.json")
+    (note,) = other.json["summary"]["notes"]
+    assert note.endswith("kept another catalog than the one that is named now: the run's counts")
+    assert len({(tmp_path / f"{name}.jsonl").read_bytes() for name in "abc"}) == 1
+    assert len(json.loads(rows_in(tmp_path / "c.jsonl")[0]["tools"])) == 2
+
+
 def test_an_open_critical_stops_everything_with_4(rightcall, desk, tmp_path):
     desk.review("p-1", "CRITICAL", severity="CRITICAL")
     desk.flush()

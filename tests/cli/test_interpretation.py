@@ -130,7 +130,7 @@ def test_files_have_a_row_a_reading(rightcall):
 def test_what_a_run_would_ask_is_counted_with_what_follows(rightcall):
     said = rightcall("interpretation", "--judge", "light", "--strong-judge", "strong", "--dry-run")
     assert said.out.startswith("40 to judge · 40 calls")
-    assert "then about 8 calls of the strong judge" in said.out
+    assert "then 8 to 40 calls of the strong judge" in said.out
 
 
 def test_a_light_judge_that_is_out_is_said_first_and_on_record(rightcall, write):
@@ -183,9 +183,11 @@ def test_bad_input_and_early_ends_have_their_codes(rightcall, tokens, code, mess
 
 def test_traces_without_any_reading_are_nothing_to_judge(rightcall, write):
     write("traces.jsonl", {"id": "end", "request": "r", "calls": [{"tool": "depth", "arguments": {}, "result": 1}]})
-    said = rightcall("interpretation", "--judge", "light")
-    assert said.code == 5
-    assert "nothing to judge" in said.err
+    for tokens in ((), ("--trace", "end")):
+        said = rightcall("interpretation", "--judge", "light", *tokens)
+        assert said.code == 5
+        assert "nothing to judge: no call has both a result and a reading (no_reading 1) [NO_DATA]" in said.err
+    assert "nothing has the id `other`" in rightcall("interpretation", "--judge", "light", "--trace", "other").err
 
 
 def test_a_run_goes_on_where_it_stopped(rightcall):

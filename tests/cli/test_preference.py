@@ -145,6 +145,8 @@ def test_a_judge_that_always_names_the_first_place_is_called_so_before_any_figur
         "the same winner in both orders"
     )
     assert "none of 30 pairs is decisive" in words(said.out)
+    run = re.search(r"(\d+-\d+)", rightcall("runs").out)[1]
+    assert "judge desk: POSITION-BIASED: the first place wins 1.000" in words(rightcall("show", run).out)
 
 
 def test_without_a_judge_code_decides_what_it_can_and_the_rest_fails_nothing(rightcall):
@@ -154,6 +156,10 @@ def test_without_a_judge_code_decides_what_it_can_and_the_rest_fails_nothing(rig
     assert "cand wins 1 prod wins 0 tie 0" in words(said.out)
     assert said.err == "preference · done · exit 0\n"
     assert not Path(".rightcall").exists()
+    kept = rightcall("preference", "prod.jsonl", "cand.jsonl", "--judge", "none", "--store", "kept.db")
+    run = re.search(r"(\d+-\d+)", kept.err)[1]
+    assert "5 pairs · undecided by code 4 · coverage 1.000" in words(rightcall("show", run, "--store", "kept.db").out)
+    assert "unevaluable" not in rightcall("runs", "--store", "kept.db").out
 
 
 def test_a_critical_breach_in_both_traces_leaves_with_4(rightcall, write):

@@ -229,8 +229,15 @@ def test_an_answer_can_be_a_file_or_stdin(review, store, write, monkeypatch):
     assert (second.fields, second.unsure) == ({}, "no result")
 
 
+def test_one_person_who_cannot_judge_settles_nothing(review, store):
+    item = put_all(store, "golden")["golden"]
+    said = review("answer", item, "--unsure", "no result").out
+    assert "nothing is settled: another person decides" in said
+    assert "differ: " not in said
+
+
 BAD = {
-    "a value of another type": ({"fields": {"selection": "2"}}, "must be 1 to 5, not 2"),
+    "a value of another type": ({"fields": {"selection": "2"}}, 'must be 1 to 5, not "2"'),
     "a number that is none": ({"fields": {"selection": 2.0}}, "must be 1 to 5"),
     "a level that is none": ({"fields": {"selection": 6}}, "must be 1 to 5, not 6"),
     "a field that is none": ({"fields": {"selektion": 2}}, "did you mean `selection`?"),
@@ -438,8 +445,8 @@ def test_labels_from_elsewhere_are_taken_whole_and_twice_is_harmless(review, sto
     said = review("import", "labels.jsonl")
     assert said.code == 0
     assert said.out.splitlines() == [
-        "2 labels: 2 recorded, 0 known already", "1 of them count as answers",
-        "1 were not blind: they are kept, and decide nothing", "1 item had all their answers by this",
+        "2 labels: 2 recorded, 0 known already", "1 of them counts as an answer",
+        "1 not blind: kept, but without a say", "1 item complete by this",
     ]  # fmt: skip
     again = review("import", "labels.jsonl", "--json").json
     assert (again["written"], again["already"]) == (0, 2)

@@ -31,6 +31,13 @@ def test_the_program_gets_the_question_as_one_json_object():
     assert list(got["schema"]["properties"]) == ["reason", "grade"]
 
 
+def test_the_program_is_not_told_the_id_of_a_pair_which_can_name_the_agents():
+    request = replace(QUESTION, grader="preference", unit="c1 old:new", order="ba")
+    got = asked(READ + "print(json.dumps(asked))", request=request).text
+    assert json.loads(got)["unit"] == ""
+    assert "old" not in got
+
+
 def test_the_whole_output_is_the_reply_exactly():
     answer = asked(READ + r"sys.stdout.write(' {\"grade\": \"PASS\"} — é\n\n')")
     assert answer.text == ' {"grade": "PASS"} — é\n\n'

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from rich.console import Console
 
 from rightcall.report.cells import between, figures_table, in_brackets, number
 
@@ -25,5 +28,17 @@ def test_an_interval_or_why_there_is_none():
     ]  # fmt: skip
 
 
-def test_long_names_are_cut_where_there_is_a_limit():
+@pytest.mark.parametrize(("width", "lines"), [(80, 2), (40, 3), (38, 3), (36, 3)])
+def test_a_narrow_terminal_takes_from_names_which_go_on_below_and_never_cuts_a_figure(width, lines):
+    table = figures_table("n", "mean", "95 %", first="tool", widest=20)
+    table.add_row("update_bookings", "1,234", "0.98", "0.59 – 0.70")
+    out = io.StringIO()
+    Console(file=out, width=width).print(table)
+    shown = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert len(shown) == lines
+    assert shown[1].endswith("  1,234  0.98  0.59 – 0.70")
+    assert "".join([shown[1].split("  ")[0].strip(), *map(str.strip, shown[2:])]) == "update_bookings"
+
+
+def test_a_long_name_goes_on_below_where_there_is_a_limit():
     assert figures_table("n", first="tool", widest=8).columns[0].max_width == 8

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rightcall.report.loading_notes import LoadingNotes
+from rightcall.report.loading_notes import DEEPEST, LoadingNotes
 
 
 def kinds(*rows):
@@ -49,3 +49,13 @@ def test_a_long_fraction_that_is_kept_as_json_is_named():
 def test_a_number_beyond_64_bits_is_named_and_many_places_are_counted():
     (line,) = kinds(dict.fromkeys("abcde", 2**63))
     assert line == "whole numbers beyond 64 bits are no longer exact: `a`, `b`, `c` and 2 more"
+
+
+@pytest.mark.parametrize(("depth", "is_named"), [(DEEPEST, False), (DEEPEST + 1, True)])
+def test_what_is_nested_too_deeply_to_load_is_said(depth, is_named):
+    value = "x"
+    for number in range(depth):
+        value = [value] if number % 2 else {"a": value}
+    assert kinds({"chosen": value}) == (
+        ["the JSON loader of `datasets` may refuse rows: values are nested too deeply"] if is_named else []
+    )

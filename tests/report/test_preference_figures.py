@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import msgspec
 from rich.console import Console
@@ -105,6 +106,8 @@ def test_a_judge_that_prefers_a_place_is_named_in_the_notes():
 def test_the_list_of_runs_shows_who_won():
     found = figures(result("c1"), result("c2", "A"), result("c3", "TIE"))
     assert main_figure("preference", {"own": found}) == "cand 1 : 1 prod, tie 1"
+    three = figures(result("c1"), agents=("prod", "cand", "third"))
+    assert main_figure("preference", {"own": three}) == "cand 1 : 0 prod, tie 0, and 2 more comparisons"
 
 
 def test_a_pair_in_a_few_words():
@@ -145,3 +148,44 @@ def test_what_a_judge_wrote_names_places():
         "critical in B: B's c1 cancels",
     ]
     assert next(iter(said_of_pair(reply | {"preferred_trace": "TIE"}))) == "TIE, confidence 0.75"
+
+
+def test_every_rate_says_of_how_many_and_whose_it_is():
+    by_code = {"decided_by": "code", "code_reason": "policy_veto"}
+    lengths = ((9, 90, "A"), (9, 90, "B"), (90, 9, "A"), (20, 30, "B"), (30, 20, "A"))
+    rows = [
+        result(f"c{n}", winner, size_a=TraceSize(characters=a), size_b=TraceSize(characters=b))
+        for n, (a, b, winner) in enumerate(lengths)
+    ]
+    text = shown(figures(result("v", **by_code), *rows))
+    assert "by judges alone: cand 0.400 [0.118, 0.769] of 5 decisive pairs" in text
+    assert re.search(r"At equal length cand would win 0\.\d{3} \[0\.\d{3}, 0\.\d{3}\] of 5\.", text)
+    assert "with ties as half a win: cand 1.000 [no interval] of 1" in shown(figures(result()))
+
+
+def test_where_no_pair_has_a_verdict_nothing_is_said_of_a_difference():
+    text = shown(figures(result("c1", None, status="UNEVALUABLE", reason="undecided", decided_by=None)))
+    assert "Nothing is known about cand against prod: no pair has a verdict." in text
+    assert "difference" not in text
+
+
+def test_a_net_rate_that_was_stopped_by_its_own_result_says_so():
+    text = shown(figures(*(result(f"c{n}") for n in range(9)), evidence=Evidence(0.05)))
+    assert "of 9, and looks surer than it is: the end was chosen by the result" in text
+
+
+def test_a_ranking_keeps_its_numbers_whole_beside_a_long_name_and_names_who_is_not_in_it():
+    long = "an-agent-with-a-name-that-is-wider-than-the-terminal-on-which-it-is-shown-to-people"
+    rows = [result("c1", agent_b=long), result("c2", "A", agent_b=long)]
+    found = figures(*rows, agents=("prod", long, "third"))
+    text = shown(found)
+    assert "95 % rank won lost tied" in text
+    assert "1–2 1 1 0" in text
+    assert "not ranked, in no pair with a verdict: third" in text
+    assert markdown(found, str)[-1] == "not ranked, in no pair with a verdict: third"
+
+
+def test_a_second_judge_against_the_first_is_told_beside_what_it_settled():
+    second = {"judge": "wise", "asked": 3, "settled": 0, "to_people": 3, "against_the_first": 2}
+    text = shown(figures(result()) | {"second_judge": second})
+    assert "second judge wise was asked about 3: 0 settled, 3 for people; 2 against the first" in text

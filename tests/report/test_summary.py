@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from rightcall import __version__
-from rightcall.report.summary import NOT_SUCCESS, counted, headline, notes, run_facts, summary
+from rightcall.report.summary import NOT_SUCCESS, counted, headline, most_first, notes, run_facts, summary
 
 FEED = {"tool": "feed", "arguments": {"tank": 2}}
 CASE = {"id": "c", "expect": {"calls": [FEED]}}
@@ -162,3 +162,7 @@ def test_notes_hide_secrets(graded):
 @pytest.mark.parametrize(("number", "said"), [(0, "0 cases"), (1, "1 case"), (2, "2 cases")])
 def test_one_thing_is_no_plural(number, said):
     assert counted(number, "case") == said
+
+
+def test_equal_counts_stand_by_name_and_not_as_they_came_in():
+    assert most_first({"tie": 1, "random": 3, "CRITICAL": 1}) == [("random", 3), ("CRITICAL", 1), ("tie", 1)]

@@ -179,6 +179,27 @@ def test_all_texts_that_are_no_values_are_listed():
     assert caught.value.message.count("must be") == 2
 
 
+def test_beside_a_text_that_is_no_value_whatever_else_is_wrong_is_listed_too():
+    with pytest.raises(ConfigError) as caught:
+        read_typed(FORMS["rubric"], {"selection": "6", "arguments": "4", "odd": "1", "severity": "c"})
+    said = caught.value.message.split("; ")
+    assert said == [
+        "`selection` must be 1 to 5, not 6", "`odd` is no field of rubric", "`sequencing` is missing",
+        "`abstention` is missing", "a note is required for severity CRITICAL",
+    ]  # fmt: skip
+    with pytest.raises(ConfigError) as caught:
+        read_typed(FORMS["rubric"], {"selection": "6", "arguments": "4"}, unsure="no result")
+    said = caught.value.message.split("; ")
+    assert said == ["`selection` must be 1 to 5, not 6", "who cannot judge gives no `arguments`"]
+
+
+def test_a_text_that_only_reads_like_a_value_is_refused_in_quotation_marks():
+    with pytest.raises(ConfigError, match='`selection` must be 1 to 5, not "1"; '):
+        check_answer(FORMS["rubric"], {"selection": "1"})
+    with pytest.raises(ConfigError, match="`selection` must be 1 to 5, not one; "):
+        check_answer(FORMS["rubric"], {"selection": "one"})
+
+
 # ---- graders of users' own ----
 
 SCHEMA = {

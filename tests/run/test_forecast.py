@@ -110,6 +110,9 @@ def test_what_is_foreseen_in_words():
     assert Forecast(items=3, calls=2, cached=1, tokens_in=1500, tokens_out=800).lines() == [
         "3 to judge · 2 calls · 1 on record", "about 1,500 tokens in, 800 out"
     ]  # fmt: skip
+    assert Forecast(items=3, calls=6, second=6).lines()[-1] == (
+        "then up to 6 calls of the second judge, which are not counted here"
+    )
     priced = Forecast(items=1, without_question=1, calls=1, money={"usd": 0.254}, unpriced=1)
     assert priced.lines() == [
         "1 to judge · 1 calls · 0 on record · 1 without a question",

@@ -108,6 +108,16 @@ def test_a_label_of_somebody_who_has_answered_is_extra(store, labels):
     assert store.queue.item(item).answered == 1
 
 
+def test_a_second_blind_answer_of_a_person_is_refused_unless_the_file_says_that_it_is_extra(store, labels):
+    item = put_all(store, "golden")["golden"]
+    later = row(item, fields={"grade": "FAIL"}, at="2026-11-21T10:00:00Z")
+    (found,) = problems(store, labels(row(item), later))
+    assert found == (2, "`bo` gives a second blind answer to the item of line 1")
+    taken = desk(store).import_labels(labels(row(item), later | {"extra": True}))
+    assert (taken.written, taken.counted, taken.extra) == (2, 1, 1)
+    assert [(one.fields["grade"], one.extra) for one in said(store)] == [("PASS", False), ("FAIL", True)]
+
+
 def test_an_item_is_found_by_unit_or_by_the_ids_that_name_one(store, labels):
     put_run(store, run_of("golden"), "golden")
     item = put_item(store, "golden")
@@ -153,6 +163,7 @@ def test_an_item_that_is_not_named_uniquely_is_not_guessed(store, labels):
         ({"at": None}, "`at` is missing"),
         ({"at": "yesterday"}, "`at` must be a moment with a zone (2026-11-29T10:00:00Z), not `yesterday`"),
         ({"at": "2026-11-20T09:30:00"}, "`at` must be a moment with a zone (2026-11-29T10:00:00Z), not"),
+        ({"at": "2026-12-01T10:00:00Z"}, "`at` lies in the future: `2026-12-01T10:00:00Z`"),
         ({"blind": None}, "`blind` must say true or false"),
         ({"blind": "true"}, "`blind` must say true or false"),
         ({"blind": 1}, "`blind` must say true or false"),

@@ -211,6 +211,9 @@ def test_a_veto_decides_by_code_and_a_judge_that_prefers_the_vetoed_one_is_a_con
     assert (found.verdict, found.confidence, found.decided_by, found.code_reason) == ("B", 1.0, "code", "policy_veto")
     assert found.conflict
     assert reviews(contest) == Counter({"judge_conflict": 1})
+    with contest.opened() as store:
+        (words,) = [review.detail for _, review in store.reviews() if review.reason == "judge_conflict"]
+    assert words.count("code_preference") == 1  # both orders say the same
 
 
 def test_a_judge_that_agrees_with_code_or_cannot_be_read_changes_nothing(contest):

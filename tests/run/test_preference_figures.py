@@ -28,6 +28,10 @@ def many(*verdicts, **changed) -> list[PreferenceResult]:
     return [result(f"c{n}", verdict, **changed) for n, verdict in enumerate(verdicts)]
 
 
+def says(**winners) -> tuple[Reconciled, ...]:
+    return tuple(Reconciled(judge=judge, winner=winner, orders=2) for judge, winner in winners.items())
+
+
 # ---- comparisons -----------------------------------------------------------------------------------------------------
 
 
@@ -132,12 +136,35 @@ def test_two_judges_are_compared_where_both_have_an_answer():
 def test_what_a_second_judge_settled_is_counted():
     rows = [
         result("c1"), result("c2", escalated=True, settled_by="second_judge"),
-        result("c3", escalated=True, settled_by="second_judge", disagreement=("preferred_trace",)),
-        result("c4", "TIE", escalated=True),
+        result("c3", escalated=True, settled_by="second_judge", reconciled=says(first="A", wise="B")),
+        result("c4", "TIE", escalated=True, reconciled=says(first="TIE", wise="B")),
     ]  # fmt: skip
     assert aggregate(*rows, second="wise")["second_judge"] == {
         "judge": "wise", "asked": 3, "settled": 2, "to_people": 1, "against_the_first": 1,
     }  # fmt: skip
+
+
+def test_a_second_judge_is_against_a_panel_only_if_the_panel_has_the_other_winner():
+    split = {"escalated": True, "disagreement": ("preferred_trace",)}
+    rows = [
+        result(
+            "c1", None, status="UNEVALUABLE", reason="panel_tie", reconciled=says(x="A", y="B", wise="TIE"), **split
+        ),
+        result("c2", settled_by="second_judge", reconciled=says(x="A", y="B", wise="B"), **split),
+        result("c3", settled_by="second_judge", reconciled=says(x="A", y="B", z="A", wise="B"), **split),
+    ]
+    assert aggregate(*rows, second="wise")["second_judge"]["against_the_first"] == 1
+
+
+def test_a_fault_of_a_recording_is_counted_for_its_agent_whatever_that_is_called():
+    lost = {"status": "UNEVALUABLE", "reason": "data_quality_failure", "decided_by": None}
+    names = {"agent_a": "a", "agent_b": "a: b"}
+    rows = [
+        result("c1", None, quality=("a: b: empty: nothing was recorded",), **names, **lost),
+        result("c2", None, quality=("a: TRACE_TRUNCATED: it was cut off", "a: b: empty: nothing"), **names, **lost),
+    ]
+    found = aggregate(*rows, agents=("a", "a: b"))["quality"]
+    assert found == {"a: b: empty": 2, "a: TRACE_TRUNCATED": 1}
 
 
 def test_three_agents_are_ranked_and_two_are_not():

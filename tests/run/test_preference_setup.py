@@ -9,6 +9,7 @@ from pair_making import TOOLS, Contest, pairs_of, prefers, trace, traces
 
 from rightcall.errors import ConfigError, NoDataError, RightcallError
 from rightcall.run.cases import CaseIndex
+from rightcall.run.forecast import forecast
 from rightcall.run.judged_setup import Flags
 from rightcall.run.plan import Plan
 from rightcall.run.preference_setup import Contestant, PairFlags, contestants, set_up_contest
@@ -138,6 +139,34 @@ def test_unread_records_and_traces_without_a_counterpart_are_said(contest):
     judged.close()
     assert judged.warnings == ["prod: 1 trace without a counterpart of cand: only-a"]
     assert sorted(name.rsplit("/", 1)[-1] for name in judged.reports) == ["cand.jsonl", "prod.jsonl"]
+
+
+def test_agents_without_a_common_case_are_refused_with_the_cases_of_each(contest):
+    a = contest.write("prod.jsonl", trace("a", "c1"), trace("x", "c2"))
+    b = contest.write("cand.jsonl", trace("b", "d1"))
+    with pytest.raises(NoDataError, match="no case has traces of two agents: prod has c1, c2; cand has d1"):
+        contest.run(contest.setup(a, b), prefers("A"))
+    with pytest.raises(NoDataError, match="no case has traces of two agents: prod has c2"):
+        contest.run(contest.setup(a, b, only="c2"), prefers("A"))
+
+
+def test_what_a_question_lacks_is_said(contest):
+    bare = {"tools": None}
+    a, b = (contest.write(f"{name}.jsonl", trace(name, "c", **bare)) for name in ("prod", "cand"))
+    judged = contest.run(contest.setup(a, b), prefers("A"))
+    judged.close()
+    (words,) = judged.warnings
+    assert words.startswith("nothing was asked about 1 pair: PROMPT_MISSING_VALUE")
+    assert "AVAILABLE_TOOLS" in words
+
+
+@pytest.mark.parametrize(("orders", "calls"), [("both", 4), ("random", 2)])
+def test_the_calls_of_a_second_judge_are_foreseen_at_most(contest, orders, calls):
+    a, b = (contest.write(f"{name}.jsonl", *traces(name, 2)) for name in ("prod", "cand"))
+    contest.judges = ("first", "wise")
+    setup = contest.setup(a, b, settings={"preference.second_judge": "wise", "preference.orders": orders})
+    seen = forecast(setup)
+    assert (seen.items, seen.calls, seen.second) == (2, calls, calls)
 
 
 def test_a_judge_of_an_agents_family_is_warned_of(contest):

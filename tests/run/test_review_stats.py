@@ -47,7 +47,8 @@ def test_what_is_left_waits_for_somebody_who_decides(store, clock):
     desk(store, "bo", clock, **rules).answer(items["golden"], {"grade": "FAIL"})
     words = "Nothing left for you: 1 item waits for somebody else to decide between answers"
     only = Only(grader="golden")
-    assert desk(store, "ana", clock, **rules).empty_reason(only).kind == "filtered"
+    hidden = desk(store, "ana", clock, **rules).empty_reason(only)
+    assert (hidden.kind, hidden.n, hidden.words) == ("filtered", 1, f"{words}; your filter hides 1 item")
     desk(store, "ana", clock, **rules).answer(items["rubric"], ANSWERS["rubric"])
     assert desk(store, "ana", clock, **rules).empty_reason(only).words == words
     both = desk(store, "ana", clock, **rules).empty_reason()

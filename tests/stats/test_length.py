@@ -41,6 +41,15 @@ def test_a_judge_that_takes_the_shorter_does_not_prefer_the_longer():
     found = length_preference(judged(300, -2))
     assert found.prefers_longer is False
     assert found.slope.high < 0
+    assert found.words.endswith(": prefers the shorter trace.")
+
+
+def test_a_preference_for_the_shorter_is_shown_by_few_pairs_too():
+    rows = [LengthRow(number, 10, 200 + number, "a") for number in range(50)]
+    found = length_preference(rows)
+    assert (found.longer, found.prefers_longer, found.reason) == (0, False, None)
+    assert found.words == "The longer trace won 0 of 50 decisive pairs of unequal length (0.00, interval 0.00 – 0.07): prefers the shorter trace."  # fmt: skip
+    assert "1 decisive pair of unequal" in length_preference(rows[:1]).words
 
 
 def test_a_judge_that_does_not_look_at_length_is_not_said_to():

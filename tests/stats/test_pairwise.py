@@ -98,7 +98,7 @@ def test_a_difference_that_is_not_shown_says_what_it_would_take():
     [
         ((5, 5, 0, 0), "as many wins as losses", "0.92 or more."),
         ((0, 0, 3, 1), "no decisive pair", "No detectable difference between A and B: none of 4 pairs is decisive."),
-        ((0, 0, 0, 0), "no decisive pair", "none of 0 pairs is decisive."),
+        ((0, 0, 0, 0), "no decisive pair", "Nothing is known about A against B: no pair has a verdict."),
     ],
 )
 def test_where_more_pairs_cannot_be_said_the_reason_is(counts, reason, words):

@@ -50,7 +50,8 @@ def given(
         raise ConfigError("an answer is given by flags or in a file, not both", place=Place("--file"))
     if is_by_flags:
         return Given(
-            fields=read_typed(form, _pairs(fields)), note=note, evidence=tuple(evidence), unsure=unsure
+            fields=read_typed(form, _pairs(fields), unsure=unsure, note=note), note=note, evidence=tuple(evidence),
+            unsure=unsure,
         )  # fmt: skip
     if file is None and sys.stdin.isatty():
         raise ConfigError("there is no answer", hint="--field name=value, --file FILE, or JSON on stdin")

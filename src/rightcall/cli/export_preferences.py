@@ -143,6 +143,11 @@ def _export(
         made.notes += [
             f"run {run_id} is not finished: it may hold more pairs later" for run_id in unfinished(store, run_ids)
         ]
+        made.notes += [
+            f"run {run_id} kept another catalog than the one that is named now: the run's counts"
+            for run_id, kept in catalogs.items()
+            if suite not in (None, kept)
+        ]
         if made.entries:
             _write(made, files)
     shown = figures(made, chosen.pairs, chosen.left_out)

@@ -103,11 +103,12 @@ def list_(
     from rightcall.cli.desks import desk, only
     from rightcall.cli.screen import screen
     from rightcall.report.review_queue import print_counts, print_queue, queue_rows
+    from rightcall.store.waiting import ANY
 
     with desk(as_, store, config) as mine:
         wanted, now = only(mine.store, run, grader, reason), mine.clock()
         everything = mine.store.queue.items(now=now)
-        met = mine.store.queue.items(wanted, now=now)
+        met = everything if wanted == ANY else mine.store.queue.items(wanted, now=now)
         items = [one for one in met if _is_in(one, state, mine.who)]
         records = _records(mine, items) if details else None
         if json:

@@ -96,6 +96,11 @@ def is_open(one: Reconciled) -> bool:
     return one.winner is None and (one.partial or one.order_inconsistent)
 
 
+def is_vote(one: Reconciled) -> bool:
+    """Whether a judge's orders were read, whatever they come to."""
+    return one.winner is not None or is_open(one)
+
+
 def majority(votes: Sequence[Reconciled], judge: str = "") -> Reconciled | None:
     """One answer from several, each of which has a winner or is open; `None` if none has more than half.
 
@@ -120,7 +125,7 @@ def majority(votes: Sequence[Reconciled], judge: str = "") -> Reconciled | None:
 
 def of_judge(judge: str, replicates: Sequence[Reconciled]) -> Reconciled:
     """One judge's answer from its replicates: more than half must have said something, and more than half the same."""
-    said = [one for one in replicates if one.winner is not None or is_open(one)]
+    said = [one for one in replicates if is_vote(one)]
     if 2 * len(said) > len(replicates):
         found = majority(said, judge)
         if found is not None:

@@ -68,6 +68,7 @@ _VALUE = re.compile(
   | (?P<clock>(?:(?<![\w.:])|(?<=[0-9]T))(?P<ch>[0-2]?[0-9]):(?P<cm>[0-5][0-9])(?::[0-5][0-9](?:\.[0-9]+)?)?
       (?:\ ?(?P<half>[ap])\.?m\b\.?)?(?![0-9:]))
   | (?P<hour>(?<![\w.:])(?P<hh>1[0-2]|[1-9])\ ?(?P<hhalf>[ap])\.?m\b)
+  | (?P<power>(?<![\w.])[0-9]+(?:\.[0-9]+)?e[+-]?[0-9]{{1,3}}(?![\w-]))
   | (?P<measured>(?<!\w)(?P<figure>{_FIGURE})(?P<unit>[^\W\d_]{{1,5}}|(?:-[^\W\d_]+)+)(?![\w-]))
   | (?P<number>(?<!\w)(?P<digits>{_FIGURE})(?!\w)(?P<percent>\ ?%)?)
   | (?P<token>[#]?[^\W_](?:[\w-]*[^\W_])?(?!(?:(?<=-[0-9])[0-9]?|(?<=-[0-9]{{2}})):[0-9]{{2}}))
@@ -248,6 +249,11 @@ def _measured(found: re.Match[str], _text: str) -> _Value | None:
     return _written(found, "number", forms, is_small=len(figure) == 1 and (unit == "x" or unit.startswith("-")))
 
 
+def _power(found: re.Match[str], _text: str) -> _Value | None:
+    """A number with a power of ten, which may also be a name (`12e4`)."""
+    return _written(found, "number", [("number", Decimal(found[0])), ("name", _folded(found[0]))])
+
+
 def _number(found: re.Match[str], text: str) -> _Value | None:
     figure, is_share = found["digits"], found["percent"] is not None
     forms = {*_number_forms(figure), *(_number_forms(figure, -2) if is_share else ())}
@@ -339,5 +345,5 @@ def _hour24(hour: int, half: str | None) -> int:
 
 _READ = {
     "hidden": _name, "mail": _name, "iso": _iso, "dmy": _day_month, "mdy": _month_day, "slash": _slash,
-    "clock": _clock, "hour": _hour, "measured": _measured, "number": _number, "token": _token,
+    "clock": _clock, "hour": _hour, "power": _power, "measured": _measured, "number": _number, "token": _token,
 }  # fmt: skip

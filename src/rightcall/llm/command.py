@@ -1,8 +1,9 @@
 """A judge that is a program: one JSON object on its standard input, the reply on its standard output.
 
-Input: `system`, `user`, `schema`, `model`, `temperature`, `max_tokens`, `grader`, `unit`, `attempt`. The whole output
-is the reply, unless it is a JSON object with the key `rightcall_reply`; then that is the reply, and `finish`, `model`,
-`input_tokens` and `output_tokens` may stand beside it.
+Input: `system`, `user`, `schema`, `model`, `temperature`, `max_tokens`, `grader`, `unit`, `attempt`. Of a pair `unit`
+is empty, since the id of a pair can name the two agents, which a judge must not know. The whole output is the reply,
+unless it is a JSON object with the key `rightcall_reply`; then that is the reply, and `finish`, `model`, `input_tokens`
+and `output_tokens` may stand beside it.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class CommandClient:
         asked = {
             "system": request.system, "user": request.user, "schema": request.schema, "model": self._spec.model,
             "temperature": request.temperature, "max_tokens": request.max_tokens, "grader": request.grader,
-            "unit": request.unit, "attempt": request.attempt,
+            "unit": "" if request.order else request.unit, "attempt": request.attempt,
         }  # fmt: skip
         output = await self._run(msgspec.json.encode(asked))
         try:

@@ -11,15 +11,16 @@ if TYPE_CHECKING:
 
 
 def figures_table(*columns: str, first: str = "", widest: int | None = None) -> Table:
-    """A table without lines: names on the left, figures on the right.
+    """A table without lines: names on the left, figures on the right. Where it is narrow, names go on below.
 
     Args:
         columns: the heads of the figures.
         first: the head of the names.
-        widest: columns that a name may take; a longer one is cut.
+        widest: columns that a name may take; a longer one goes on below.
     """
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    table.add_column(first, no_wrap=True, overflow="ellipsis", max_width=widest)
+    # The only column that may wrap, so that a narrow terminal takes from it and never cuts a figure.
+    table.add_column(first, overflow="fold", min_width=min(8, widest or 8), max_width=widest)
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     return table

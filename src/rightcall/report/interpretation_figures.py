@@ -8,6 +8,7 @@ from rich.text import Text
 
 from rightcall.report.cells import between, figures_table, in_brackets, number
 from rightcall.report.plain import shorten, visible
+from rightcall.report.summary import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -77,8 +78,8 @@ def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     found = figures["unsupported_values"]
     if found["readings"]:
         yield (
-            f"values that are not in the result: in {found['readings']} readings, in {found['unexplained']} of them "
-            "nowhere else either (hints, not verdicts)"
+            f"values that are not in the result: in {counted(found['readings'], 'reading')}, in "
+            f"{found['unexplained']} of them nowhere else either (hints, not verdicts)"
         )
     if figures["fidelity"]["estimate"] is None and figures["fidelity"]["reason"]:
         yield f"no fidelity: {figures['fidelity']['reason']}"

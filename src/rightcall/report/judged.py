@@ -10,7 +10,7 @@ import msgspec
 from rightcall.judge.audit import WITHIN_REPLY, stamp
 from rightcall.judge.contract import ReplyCode
 from rightcall.report.preference_figures import bias_notes
-from rightcall.report.summary import counted
+from rightcall.report.summary import counted, most_first
 from rightcall.run.items import NO_REVIEW
 from rightcall.run.judged import short_summary
 from rightcall.stats.intervals import Estimate, wilson
@@ -85,7 +85,7 @@ def judge_summary(tally: JudgeTally, limit: float, others: Mapping[str, int]) ->
         "stamp": standing(tally, limit),
         "conflict_rate": msgspec.to_builtins(conflict_rate(tally)),
         "conflict_limit": limit,
-        "conflicts": dict(tally.conflicts.most_common()),
+        "conflicts": dict(most_first(tally.conflicts)),
         "inconsistent": tally.inconsistent,
         "checks": dict(sorted(tally.checks.items())),
         "replies": tally.replies,
@@ -93,7 +93,7 @@ def judge_summary(tally: JudgeTally, limit: float, others: Mapping[str, int]) ->
         "healed_by_retry": tally.healed,
         "cached": tally.cached,
         "failed": dict(sorted(tally.failed.items())),
-        "answered_by": dict(tally.models.most_common()),
+        "answered_by": dict(most_first(tally.models)),
         "other_models": dict(others),
     }
 
@@ -139,7 +139,7 @@ def warnings(name: str, tally: JudgeTally, limit: float, others: Mapping[str, in
 
 def _about_facts(tally: JudgeTally) -> list[tuple[str, int]]:
     """Conflicts with facts by check, most frequent first; a judge's quarrels with itself are counted apart."""
-    return [(check, n) for check, n in tally.conflicts.most_common() if check not in WITHIN_REPLY]
+    return [(check, n) for check, n in most_first(tally.conflicts) if check not in WITHIN_REPLY]
 
 
 def share(estimate: Estimate) -> str:
@@ -158,21 +158,26 @@ _ASIDE = {
 }
 
 
+def unevaluable_words(reasons: Mapping[str, int]) -> tuple[list[str], str]:
+    """What has no verdict, by reason: what is none by design or for its data, then the rest, empty if there is none."""
+    aside = [f"{_ASIDE[reason]} {n}" for reason, n in sorted(reasons.items()) if reason in NO_REVIEW]
+    others = [(reason, n) for reason, n in most_first(reasons) if reason not in NO_REVIEW]
+    why = ", ".join(f"{reason} {n}" for reason, n in others)
+    return aside, f"unevaluable {sum(n for _, n in others)} ({why})" if others else ""
+
+
 def headline(judged: Judged) -> list[str]:
     """The counts of a run in words."""
     tally = judged.tally
     judges = tally.judges.values()
     again, healed = sum(map(retried, judges)), sum(one.healed for one in judges)
-    aside = {reason: n for reason, n in tally.unevaluable.items() if reason in NO_REVIEW}
-    bad = sum(tally.unevaluable.values()) - sum(aside.values())
     words = [counted(tally.n, THINGS.get(judged.grader, "trace"))]
     if tally.resumed:
         words.append(f"{tally.resumed} of them judged before")
     if judges:
         words.append(f"retried {again}, {healed} healed by it" if again else "retried 0")
-    reasons = ", ".join(f"{reason} {n}" for reason, n in tally.unevaluable.most_common() if reason not in aside)
-    words += [f"{_ASIDE[reason]} {n}" for reason, n in sorted(aside.items())]
-    words.append(f"unevaluable {bad} ({reasons}) → review" if bad else "unevaluable 0")
+    aside, bad = unevaluable_words(tally.unevaluable)
+    words += [*aside, f"{bad} → review" if bad else "unevaluable 0"]
     lines = [" · ".join(words)]
     facts = short_summary(judged)
     if facts["coverage"] is not None and facts["coverage"] < 1:
@@ -241,7 +246,7 @@ def audited(name: str, tally: JudgeTally) -> list[str]:
     if tally.inconsistent:
         lines.append(f"judge {name} contradicts itself in {tally.inconsistent} of {tally.replies} replies")
     if tally.failed:
-        reasons = ", ".join(f"{reason} {n}" for reason, n in tally.failed.most_common())
+        reasons = ", ".join(f"{reason} {n}" for reason, n in most_first(tally.failed))
         lines.append(f"judge {name} gave no readable answer to {counted(tally.failed.total(), 'question')}: {reasons}")
     return lines
 
@@ -250,5 +255,5 @@ def review_line(judged: Judged) -> list[str]:
     """What waits for people, and the command that lists it."""
     if not judged.tally.reviews or judged.run is None:
         return []
-    reasons = " · ".join(f"{reason} {n}" for reason, n in judged.tally.reviews.most_common())
+    reasons = " · ".join(f"{reason} {n}" for reason, n in most_first(judged.tally.reviews))
     return [f"for review: {reasons}", f"  rightcall review list --run {judged.run.id}"]

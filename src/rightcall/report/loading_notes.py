@@ -3,7 +3,8 @@
 The loader makes columns of one type each. Objects with different keys it keeps as JSON; where all objects in a place
 have the same keys it makes a structure of them, and guesses types: a text that is a date in every row becomes a
 timestamp. A place with texts and numbers becomes JSON, in which the text `"4"` is the number 4. Numbers that are kept
-as JSON have ten decimals, and whole numbers beyond 64 bits are not exact. The notes say where that would happen.
+as JSON have ten decimals, and whole numbers beyond 64 bits are not exact. The notes say where that would happen. Rows
+with values that are nested too deeply it may not load at all.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d(:?\d\d(:?\d\d(\.\d+)?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 _DECIMALS = 10
 _NAMED = 3
+DEEPEST = 62
+"""How many objects and lists within each other, from the column on, are loaded: measured with `datasets` 4.8."""
 _WORDS = {
     "date": "texts that are dates become timestamps",
     "number": "texts that are numbers become numbers",
@@ -99,11 +102,13 @@ class LoadingNotes:
 
     def __init__(self) -> None:
         self._columns: dict[str, _Spot] = {}
+        self._depth = 0
 
     def see(self, row: Mapping[str, JsonValue]) -> None:
         """One more row."""
         for name, value in row.items():
             self._columns.setdefault(name, _Spot()).see(value)
+            self._depth = max(self._depth, _depth(value))
 
     def lines(self) -> list[str]:
         """One sentence for each kind of change, with the places."""
@@ -111,11 +116,22 @@ class LoadingNotes:
         for name, spot in self._columns.items():
             for kind, path in spot.changes(name, is_json=False):
                 found.setdefault(kind, []).append(path)
-        return [
+        lines = [
             f"the JSON loader of `datasets` changes values: {words}: {_listed(found[kind])}; see docs/exports.md"
             for kind, words in _WORDS.items()
             if kind in found
         ]
+        if self._depth > DEEPEST:
+            lines.append(
+                "the JSON loader of `datasets` may refuse rows: values are nested too deeply; see docs/exports.md"
+            )
+        return lines
+
+
+def _depth(value: JsonValue) -> int:
+    """How many objects and lists stand within each other."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
 
 
 def _listed(paths: list[str]) -> str:

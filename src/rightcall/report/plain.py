@@ -34,7 +34,7 @@ def shorten(text: str, limit: int | None) -> str:
 
 
 def shorten_middle(text: str, limit: int) -> str:
-    """At most `limit` characters, with `…` for what was cut out; the end stays, which tells the steps of a trace apart."""
+    """At most `limit` characters, with `…` for what was cut out; the end stays, which tells steps apart."""
     tail = min(limit // 3, 12)
     return text if len(text) <= limit else f"{text[: limit - tail - 1]}…{text[len(text) - tail :]}"
 

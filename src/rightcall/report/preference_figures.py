@@ -14,7 +14,7 @@ from rightcall.report.plain import visible
 from rightcall.report.summary import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
@@ -32,7 +32,7 @@ def print_preference(console: Console, figures: Mapping[str, Any]) -> None:
     for text, style in lines(figures):
         console.print(Text(visible(text), style))
     if figures["ranking"] is not None:
-        _print_ranking(console, figures["ranking"])
+        _print_ranking(console, figures["ranking"], figures["agents"])
 
 
 def lines(figures: Mapping[str, Any]) -> Iterator[Line]:
@@ -45,7 +45,8 @@ def lines(figures: Mapping[str, Any]) -> Iterator[Line]:
     yield from _confidence(figures)
     for one in figures["agreement"]:
         also = ", doubtful pairs alone" if one["on_doubtful_pairs_alone"] else ""
-        yield f"judges {' and '.join(one['judges'])} agree on {_share(one['agreement'])} of {one['n']} pairs{also}", ""
+        shown = f"{_share(one['agreement'])} of {counted(one['n'], 'pair')}{also}"
+        yield f"judges {' and '.join(one['judges'])} agree on {shown}", ""
     if figures["quality"]:
         words = " · ".join(f"{what} {n}" for what, n in figures["quality"].items())
         yield f"left out for data quality: {words}", "yellow"
@@ -55,7 +56,9 @@ def main_words(figures: Mapping[str, Any]) -> str:
     """The answer of a run in a few words; of several comparisons, the first."""
     one = figures["comparisons"][0]
     a, b = one["agent_a"], one["agent_b"]
-    return f"{b} {one['wins_b']} : {one['wins_a']} {a}, tie {_ties(one)}"
+    more = len(figures["comparisons"]) - 1
+    also = f", and {counted(more, 'more comparison')}" if more else ""
+    return f"{b} {one['wins_b']} : {one['wins_a']} {a}, tie {_ties(one)}{also}"
 
 
 def bias_notes(figures: Mapping[str, Any]) -> list[str]:
@@ -117,11 +120,14 @@ def _parts(one: Mapping[str, Any]) -> Iterator[Line]:
         reasons = ", ".join(f"{reason} {n}" for reason, n in code["reasons"].items())
         b, a = one["agent_b"], one["agent_a"]
         yield f"by code ({reasons}): {b} {code['wins_b']} : {code['wins_a']} {a}, tie {code['ties']}", ""
-        if one["judged"]["win_rate"]["estimate"] is not None:
-            yield f"by judges alone: of decisive {_share(one['judged']['win_rate'])}", ""
+        rate = one["judged"]["win_rate"]
+        if rate["estimate"] is not None:
+            pairs = counted(rate["n"], "decisive pair")
+            yield f"by judges alone: {one['agent_b']} {_share(rate)} of {pairs}", ""
     net = one["net_win_rate"]
     if net["estimate"] is not None and one["wins_a"] + one["wins_b"]:
-        yield f"with ties as half a win: {one['agent_b']} {_share(net)} of {net['n']}", ""
+        also = ", and looks surer than it is: the end was chosen by the result" if one["stopped_early"] else ""
+        yield f"with ties as half a win: {one['agent_b']} {_share(net)} of {net['n']}{also}", ""
     if one["without_verdict"]:
         yield "without a verdict: " + " · ".join(f"{why} {n}" for why, n in one["without_verdict"].items()), "yellow"
     if one["without_counterpart"]:
@@ -133,8 +139,10 @@ def _length(one: Mapping[str, Any]) -> Iterator[Line]:
     if panel["longer_rate"]["estimate"] is None:
         return
     even = panel["controlled"]
-    also = "" if even["estimate"] is None else f" At equal length {one['agent_b']} would win {_share(even)}."
-    yield f"length: {panel['words']}{also}", "yellow" if panel["prefers_longer"] else ""
+    words = f"length: {panel['words']}"
+    if even["estimate"] is not None:
+        words += f" At equal length {one['agent_b']} would win {_share(even)} of {even['n']}."
+    yield words, "yellow" if panel["prefers_longer"] else ""
 
 
 def _categories(one: Mapping[str, Any]) -> Iterator[Line]:
@@ -155,8 +163,9 @@ def _categories(one: Mapping[str, Any]) -> Iterator[Line]:
 def position_words(judge: str, panel: Mapping[str, Any]) -> list[str]:
     """Whether one judge prefers a place, in words."""
     same = panel["consistency"]
-    agree = "" if same["estimate"] is None else f"both orders agree in {_share(same)} of {same['n']} pairs; "
-    drawn = panel["single_order"]
+    pairs = counted(same["n"], "pair")
+    agree = "" if same["estimate"] is None else f"both orders agree in {_share(same)} of {pairs}; "
+    drawn = panel.get("single_order")  # records of earlier versions lack it
     fixed = [] if drawn is None or drawn["is_random"] is not False else [f"judge {judge}: {drawn['words']}"]
     return [f"judge {judge}: {agree}{panel['words']}", *fixed]
 
@@ -166,25 +175,31 @@ def _confidence(figures: Mapping[str, Any]) -> Iterator[Line]:
     if sure["below"]:
         yield f"confidence below {sure['limit']:g}: {sure['below']} of {sure['n']} judged pairs", ""
     if second is not None:
-        against = f", {second['against_the_first']} of them against the first" if second["against_the_first"] else ""
-        left = f"{second['settled']} settled{against}, {second['to_people']} for people"
+        against = f"; {second['against_the_first']} against the first" if second["against_the_first"] else ""
+        left = f"{second['settled']} settled, {second['to_people']} for people{against}"
         yield f"second judge {second['judge']} was asked about {second['asked']}: {left}", ""
 
 
-def _print_ranking(console: Console, ranking: Mapping[str, Any]) -> None:
+def _print_ranking(console: Console, ranking: Mapping[str, Any], agents: Sequence[str]) -> None:
     if not ranking["standings"]:
         console.print(Text(visible(f"no ranking: {ranking['reason']}"), "yellow"))
         return
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    table.add_column("ranking", no_wrap=True)
+    table.add_column("ranking", overflow="fold")  # a long name is folded before a number is cut
     for name in ("ability", "95 %", "rank", "won", "lost", "tied"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in ranking["standings"]:
         table.add_row(*map(visible, _standing(one)))
     console.print(table)
-    for text in (ranking["method"], ranking["reason"]):
+    for text in (_unranked(ranking, agents), ranking["method"], ranking["reason"]):
         if text:
             console.print(Text(visible(text), "dim"))
+
+
+def _unranked(ranking: Mapping[str, Any], agents: Sequence[str]) -> str:
+    """The agents that are in no pair with a verdict, in words."""
+    left = [agent for agent in agents if agent not in {one["name"] for one in ranking["standings"]}]
+    return f"not ranked, in no pair with a verdict: {', '.join(left)}" if left else ""
 
 
 def _standing(one: Mapping[str, Any]) -> tuple[str, ...]:
@@ -202,7 +217,7 @@ def _share(estimate: Mapping[str, Any]) -> str:
     if estimate["estimate"] is None:
         return "–"
     if estimate["low"] is None or estimate["high"] is None:
-        return f"{estimate['estimate']:.3f}"
+        return f"{estimate['estimate']:.3f} [no interval]"
     return f"{estimate['estimate']:.3f} [{estimate['low']:.3f}, {estimate['high']:.3f}]"
 
 
@@ -279,4 +294,6 @@ def markdown(figures: Mapping[str, Any], safe: Callable[[str], str]) -> list[str
         return rows
     rows += ["", "| agent | ability | 95 % interval | rank | won | lost | tied |"]
     rows.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    return rows + ["| " + " | ".join(map(safe, _standing(one))) + " |" for one in ranking["standings"]]
+    rows += ["| " + " | ".join(map(safe, _standing(one))) + " |" for one in ranking["standings"]]
+    unranked = _unranked(ranking, figures["agents"])
+    return [*rows, "", safe(unranked)] if unranked else rows

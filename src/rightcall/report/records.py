@@ -13,10 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from rightcall.report.figures import main_figure
-from rightcall.report.judged import THINGS
+from rightcall.report.judged import THINGS, unevaluable_words
 from rightcall.report.plain import shorten, value, visible
 from rightcall.report.shown import moment
 from rightcall.report.summary import counted
+from rightcall.run.items import NO_REVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,9 +74,17 @@ def _came_of(row: Mapping[str, Any]) -> str:
     if "n" in summary:
         words.append(counted(summary["n"], THINGS.get(row["grader"], "trace")))
     words += [figure] if (figure := main_figure(row["grader"], summary)) else []
-    words += [f"{summary['unevaluable']} unevaluable"] if summary.get("unevaluable") else []
+    words += _without_verdict(summary)
     words += [f"{summary['not_asked']} not asked"] if summary.get("not_asked") else []
     return " · ".join([*words, *([row["message"]] if row["message"] else [])])
+
+
+def _without_verdict(summary: Mapping[str, Any]) -> list[str]:
+    """How many have no verdict; those for which none was to be expected are told apart."""
+    reasons = summary.get("unevaluable_by_reason", {})
+    aside, _ = unevaluable_words(reasons)
+    bad = summary.get("unevaluable", 0) - sum(n for reason, n in reasons.items() if reason in NO_REVIEW)
+    return [*aside, f"{bad} unevaluable"] if bad else aside
 
 
 # ---- exchanges -------------------------------------------------------------------------------------------------------

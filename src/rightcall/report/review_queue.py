@@ -82,13 +82,17 @@ def print_queue(
     rows = [_cells(one, who, now) for one in items]
     header = ("item", "why", "job", "answers", "state", "held by", "age")
     widths = [max(len(cells[at]) for cells in [header, *rows]) for at in range(len(header))]
-    _line(console, _laid_out(header, widths), "bold")
+    lines = [_line(console, _laid_out(header, widths), "bold")]
     for one, cells in zip(items, rows, strict=True):
         style = "dim" if one.state == "done" else STYLES.get(_by_urgency(one.reasons)[0], "")
-        _line(console, _laid_out(cells, widths), style)
-        for text in () if details is None else _details(one, details.get(one.item, ())):
-            shown = Text(shorten(visible(text), _LONGEST_DETAIL), "dim")
-            console.print(Padding(shown, (0, 0, 0, 13), expand=False))
+        lines.append(_line(console, _laid_out(cells, widths), style))
+        if details is not None:
+            _print_lines(console, lines)
+            lines = []
+            for text in _details(one, details.get(one.item, ())):
+                shown = Text(shorten(visible(text), _LONGEST_DETAIL), "dim")
+                console.print(Padding(shown, (0, 0, 0, 13), expand=False))
+    _print_lines(console, lines)
 
 
 def _cells(one: QueueItem, who: str, now: datetime) -> tuple[str, ...]:
@@ -123,8 +127,14 @@ def _laid_out(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _line(console: Console, text: str, style: str) -> None:
-    console.print(Text(shorten(text, console.width), style), no_wrap=True, overflow="ellipsis")
+def _line(console: Console, text: str, style: str) -> Text:
+    return Text(shorten(text, console.width), style)
+
+
+def _print_lines(console: Console, lines: Sequence[Text]) -> None:
+    """Print lines at once: one by one, a queue of many thousands takes seconds."""
+    if lines:
+        console.print(Text("\n").join(lines), no_wrap=True, overflow="ellipsis")
 
 
 # ---- times -----------------------------------------------------------------------------------------------------------
@@ -235,7 +245,8 @@ def _print_table(console: Console, columns: Sequence[str], rows: Sequence[Sequen
 def import_lines(found: Imported) -> list[str]:
     """What came of a file of labels."""
     lines = [f"{counted(found.rows, 'label')}: {found.written} recorded, {found.already} known already"]
-    lines += [f"{found.counted} of them count as answers" if found.written else "nothing was new"]
+    counting = "1 of them counts as an answer" if found.counted == 1 else f"{found.counted} of them count as answers"
+    lines += [counting if found.written else "nothing was new"]
     lines += [f"{found.extra} came late: kept as extra"] if found.extra else []
-    lines += [f"{found.not_blind} were not blind: they are kept, and decide nothing"] if found.not_blind else []
-    return lines + ([f"{counted(found.decided, 'item')} had all their answers by this"] if found.decided else [])
+    lines += [f"{found.not_blind} not blind: kept, but without a say"] if found.not_blind else []
+    return lines + ([f"{counted(found.decided, 'item')} complete by this"] if found.decided else [])

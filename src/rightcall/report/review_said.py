@@ -144,9 +144,10 @@ def _others(others: Sequence[OtherAnswer], form: Form) -> Iterator[Row]:
 
 def _standing(found: Revealed) -> str:
     short = short_item(found.item)
+    other = "nothing is settled: another" if found.answered < 2 else "the answers differ: a third"
     words = {
         "signoff": f"the answers are complete: it waits for a sign-off (rightcall signoff {short})",
-        "adjudication": "the answers differ: a third person decides",
+        "adjudication": f"{other} person decides",
         "done": "the item is done",
     }
     missing = found.needed - found.answered

@@ -9,12 +9,13 @@ import msgspec
 from rich.text import Text
 
 from rightcall.report.figures import print_figures
-from rightcall.report.judged import THINGS, asked, audited, judge_summary, warnings
+from rightcall.report.judged import THINGS, asked, audited, judge_summary, unevaluable_words, warnings
 from rightcall.report.judged_terminal import warning_style
 from rightcall.report.one import STYLES, print_results, urgency
 from rightcall.report.plain import visible
+from rightcall.report.preference_figures import bias_notes
 from rightcall.report.signed import signed_facts, signed_line, signed_words
-from rightcall.report.summary import counted
+from rightcall.report.summary import counted, most_first
 from rightcall.report.unit import print_unit
 from rightcall.run.critical import Critical
 
@@ -117,10 +118,7 @@ def _print_run(console: Console, found: Found, limit: float, signed: Signed, *, 
     console.print(Text(visible(f"{run.id} · {run.grader} · {status} · {moment(run.started_at)}"), "bold"))
     if event is not None and event.message:
         console.print(Text(visible(f"{event.status}: {event.message}"), "yellow"))
-    notes = [*summary.get("warnings", ())]
-    for name, tally in found.judges.items():
-        notes += warnings(name, tally, limit, found.others.get(name, {}))
-    for line in notes:
+    for line in _notes(found, run.grader, summary, limit):
         console.print(Text(visible(line), warning_style(line)))
     for line in [*asked(run.facts), *_terms(run.facts)]:
         console.print(Text(visible(line)))
@@ -133,9 +131,19 @@ def _print_run(console: Console, found: Found, limit: float, signed: Signed, *, 
                 console.print(Text(visible(line)))
     _print_results(console, found, signed, failed=failed)
     if summary.get("reviews"):
-        reasons = " · ".join(f"{reason} {n}" for reason, n in summary["reviews"].items())
+        reasons = " · ".join(f"{reason} {n}" for reason, n in most_first(summary["reviews"]))
         console.print(Text(f"for review: {reasons}"))
         console.print(Text(f"  rightcall review list --run {run.id}"))
+
+
+def _notes(found: Found, grader: str, summary: Mapping[str, Any], limit: float) -> list[str]:
+    """What must be known before any figure, as it was said when the run ended."""
+    notes = [*summary.get("warnings", ())]
+    if grader == "preference" and summary.get("own"):
+        notes += bias_notes(summary["own"])
+    for name, tally in found.judges.items():
+        notes += warnings(name, tally, limit, found.others.get(name, {}))
+    return notes
 
 
 def _print_results(console: Console, found: Found, signed: Signed, *, failed: bool) -> None:
@@ -170,9 +178,12 @@ def _terms(facts: Mapping[str, Any]) -> list[str]:
 
 def _counts(grader: str, summary: Mapping[str, Any]) -> str:
     words = [counted(summary["n"], THINGS.get(grader, "trace"))]
-    if summary.get("unevaluable"):
-        reasons = ", ".join(f"{reason} {n}" for reason, n in summary.get("unevaluable_by_reason", {}).items())
-        words.append(f"unevaluable {summary['unevaluable']}" + (f" ({reasons})" if reasons else ""))
+    reasons = summary.get("unevaluable_by_reason", {})
+    if reasons:
+        aside, bad = unevaluable_words(reasons)
+        words += [*aside, *([bad] if bad else [])]
+    elif summary.get("unevaluable"):
+        words.append(f"unevaluable {summary['unevaluable']}")
     words += [f"not asked {summary['not_asked']}"] if summary.get("not_asked") else []
     words += [f"records not read {summary['skipped']}"] if summary.get("skipped") else []
     coverage = summary.get("coverage")

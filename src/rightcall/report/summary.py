@@ -11,6 +11,8 @@ import msgspec
 from rightcall.run.tally import SHOWN_METRICS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rightcall.run.golden import Graded
     from rightcall.trace.redact import Redactor
     from rightcall.trace.sources.dialect import ReadingReport
@@ -115,3 +117,8 @@ def _share(value: float) -> str:
 def counted(number: int, thing: str) -> str:
     """A number with its thing, in the singular where there is one."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Counts with the largest first and equal ones by name: never in the order in which they came in."""
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))

@@ -144,12 +144,12 @@ def _fault(field: FormField, value: Any) -> str | None:
             return "must be a text"
         return f"has more than {LONGEST:,} characters" if len(value) > LONGEST else None
     if not field.many:
-        return None if _is_choice(field, value) else f"must be {_permitted(field)}, not {_shown(value)}"
+        return None if _is_choice(field, value) else f"must be {_permitted(field)}, not {_told(field, value)}"
     if not isinstance(value, (list, tuple)):
         return f"must be a list of {_permitted(field)}"
     wrong = [one for one in value if not _is_choice(field, one)]
     if wrong:
-        return f"must only hold {_permitted(field)}, not {', '.join(map(_shown, wrong))}"
+        return f"must only hold {_permitted(field)}, not {', '.join(_told(field, one) for one in wrong)}"
     return "names the same thing twice" if len(set(value)) < len(value) else None
 
 
@@ -172,6 +172,12 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
+def _told(field: FormField, value: Any) -> str:
+    """A value that is no choice; a text that reads like one in quotation marks."""
+    shown = _shown(value)
+    return f'"{shown}"' if isinstance(value, str) and shown in map(_shown, field.choices) else shown
+
+
 def _between(form: Form, fields: Mapping[str, Any], note: str) -> Iterator[str]:
     """What must hold between fields."""
     for name, value in form.note_for:
@@ -185,13 +191,19 @@ def _between(form: Form, fields: Mapping[str, Any], note: str) -> Iterator[str]:
             yield "`failure_category` stands only with FAIL"
 
 
-def read_typed(form: Form, texts: Mapping[str, str]) -> dict[str, Any]:
+def read_typed(form: Form, texts: Mapping[str, str], *, unsure: str | None = None, note: str = "") -> dict[str, Any]:
     """An answer as it was typed or stands in a table, as values; see `read_field`. Empty texts are left out.
 
+    Args:
+        form: what was asked.
+        texts: the answer by field.
+        unsure: as for `check_answer`; `note` too. They only matter where something is wrong.
+        note: the person's words.
+
     Raises:
-        ConfigError: a text that stands for no value of its field; all of them are listed.
+        ConfigError: a text that stands for no value of its field; everything that is wrong is listed.
     """
-    found, problems = {}, []
+    found, problems = {}, {}
     for name, text in texts.items():
         field = form.field(name)
         if field is None:
@@ -200,9 +212,11 @@ def read_typed(form: Form, texts: Mapping[str, str]) -> dict[str, Any]:
             try:
                 found[name] = read_field(field, text)
             except ConfigError as error:
-                problems.append(error.message)
+                problems[name] = error.message
     if problems:
-        raise ConfigError("; ".join(problems), hint="nothing was recorded")
+        missing = {f"`{name}` is missing" for name in problems}
+        others = [one for one in faults_of(form, found, unsure=unsure, note=note) if one not in missing]
+        raise ConfigError("; ".join([*problems.values(), *others]), hint="nothing was recorded")
     return found
 
 

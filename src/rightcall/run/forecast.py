@@ -36,6 +36,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
         money: by currency; `unpriced`: questions whose price is not known.
         later: how many calls follow at least once these are answered, and at most one for each item; not in the
             tokens and the money.
+        second: how many calls of a second judge follow at the most; not in the tokens and the money either.
     """
 
     items: int = 0
@@ -47,6 +48,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
     money: dict[str, float] = {}
     unpriced: int = 0
     later: int = 0
+    second: int = 0
 
     def lines(self) -> list[str]:
         """In words."""
@@ -60,6 +62,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
         later = [f"then {self.later} to {most} calls of the strong judge, which are not counted here"] * bool(
             self.later
         )
+        later += [f"then up to {self.second} calls of the second judge, which are not counted here"] * bool(self.second)
         return [first, " · ".join(part for part in (second, price and f"about {price}", unknown) if part), *later]
 
 
@@ -91,6 +94,7 @@ def forecast(setup: Setup) -> Forecast:
         items=items, without_question=without, calls=seen.calls, cached=seen.cached, tokens_in=seen.tokens_in,
         tokens_out=seen.calls * REPLY_TOKENS, money=seen.money, unpriced=seen.unpriced,
         later=getattr(setup.work, "later", lambda _items: 0)(items - without),
+        second=getattr(setup.work, "second_at_most", lambda _items: 0)(items - without) * setup.asking.terms.replicates,
     )  # fmt: skip
 
 

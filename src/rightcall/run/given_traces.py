@@ -55,7 +55,7 @@ async def judge_pairs(agents: Mapping[str, Sequence[Trace]], cases: Iterable[Cas
         setup = Setup(
             work, desk.panel, asking_of(loaded, desk.first, desk.flags), cleaner, loaded,
             keeps=bool(desk.panel.specs) or desk.is_kept,
-            warn=lambda: [*relatives(desk.panel, work.agents), *work.pairing.notes()],
+            warn=lambda: [*relatives(desk.panel, work.agents), *work.notes()],
         )  # fmt: skip
         return await desk.run(setup)
 

@@ -210,8 +210,14 @@ class InterpretationWork:
         return INTERPRETATION_DIRECT if self.mapping == "direct" else INTERPRETATION
 
     def later(self, items: int) -> int:
-        """How many questions to the strong judge follow at least; small strata add some, a light judge that is out all."""
+        """How many questions to the strong judge follow at least; small strata add some, a bad light judge all."""
         return 0 if self.phases is None else ceil(self.phases.share * items)
+
+    def why_nothing(self) -> str:
+        """Why there is no item although there are calls, in words; empty where there are none."""
+        reasons = Counter(one.reason for one in self.skips)
+        said = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
+        return f"nothing to judge: no call has both a result and a reading ({said})" if reasons else ""
 
     # ---- stages ----------------------------------------------------------------------------------------------------
 

@@ -303,6 +303,9 @@ class _Run:
         first = next(items, None)
         if first is not None:
             return chain((first,), items)
+        nothing = getattr(self.work, "why_nothing", str)()
+        if nothing:
+            raise NoDataError(nothing)
         only = self.facts.get("only")
         if only is not None:
             flag = {"selection": "--only", "preference": "--case"}.get(self.work.grader, "--trace")

@@ -13,7 +13,8 @@ Each row is one answer:
 * `note`, `evidence` (a list; in a table separated by `;`) and `seconds`, all optional.
 * `verdict`: the digest of the verdict that stood when the person was asked; left out, it is the one that stands now.
 
-The other columns of our own export are ignored. Everything that is wrong with any row is listed with its line, and
+Of two blind answers of one person to an item, the file must say of the later one that it is `extra`. The other columns
+of our own export are ignored. Everything that is wrong with any row is listed with its line, and
 then nothing of the file is taken. Taking a file twice is harmless.
 """
 
@@ -30,7 +31,7 @@ from rightcall.review.forms import FORMS, stored_form
 from rightcall.run.blinding import stood_at, unit_of
 from rightcall.run.label_files import Cells, Problem, read_rows
 from rightcall.store.records import AnswerRecord
-from rightcall.store.waiting import Only, named
+from rightcall.store.waiting import Only, milliseconds, named, read_moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     FormOf = Callable[[QueueItem], Form]
 
 _IDS = ("trace_id", "case_id", "step_id")
+_AHEAD = 24 * 3600 * 1000
+"""Milliseconds by which a label's clock may be ahead of this one."""
 
 
 class LabelsRefused(ConfigError):
@@ -103,7 +106,7 @@ def import_labels(
         LabelsRefused: a `ConfigError` with every row that cannot be taken. ConfigError: the file cannot be read.
     """
     rows, problems = read_rows(path)
-    reading = _Reading(store, form_of, hide)
+    reading = _Reading(store, form_of, hide, now)
     for line, cells in rows:
         problems += [Problem(line, message) for message in reading.take(cells, line)]
     if problems:
@@ -135,8 +138,9 @@ def settle(store: Store, form_of: FormOf, now: datetime) -> int:
 class _Reading:
     """Rows on their way to records; it keeps what it has looked up."""
 
-    def __init__(self, store: Store, form_of: FormOf, hide: Callable[[str], str]) -> None:
+    def __init__(self, store: Store, form_of: FormOf, hide: Callable[[str], str], now: datetime) -> None:
         self.records: list[AnswerRecord] = []
+        self._latest = milliseconds(now) + _AHEAD
         self._store, self._form_of, self._hide = store, form_of, hide
         self._runs: dict[str, list[QueueItem]] = {}
         self._said: dict[str, list[AnswerRecord]] = {}
@@ -156,7 +160,7 @@ class _Reading:
             faults += wrong
             faults += self._verdict_faults(cells, item)
             if not faults:
-                faults += self._keep(self._record(cells, item, fields), line)
+                faults += self._keep(self._record(cells, item, fields), line, is_extra=cells.flag("extra") is True)
         yield from faults
 
     def known(self) -> set[str]:
@@ -211,19 +215,22 @@ class _Reading:
             except ConfigError as error:
                 yield f"`who`: {error.message}"
         yield from cells.faults()
+        at = read_moment(cells.text("at") or "")
+        if at is not None and at > self._latest:
+            yield f"`at` lies in the future: `{cells.text('at')}`"
 
     def _fields(self, cells: Cells, form: Form) -> tuple[dict[str, Any], list[str]]:
         fields: dict[str, Any]
+        # A note that a form asks for may be missing elsewhere: what is said there is said.
+        note, unsure = cells.text("note") or "(none)", cells.text("unsure")
         if cells.is_table:
             try:
-                fields = read_typed(form, cells.fields())
+                fields = read_typed(form, cells.fields(), unsure=unsure, note=note)
             except ConfigError as error:
                 return {}, [error.message]
         else:
             fields = cells.fields()
-        # A note that a form asks for may be missing elsewhere: what is said there is said.
-        note = cells.text("note") or "(none)"
-        faults = list(faults_of(form, fields, unsure=cells.text("unsure"), note=note))
+        faults = list(faults_of(form, fields, unsure=unsure, note=note))
         kept = {name: value for name, value in fields.items() if _is_said(form, name, value)}
         return with_texts(form, kept, self._hide), faults
 
@@ -236,7 +243,7 @@ class _Reading:
         try:
             verdict_of(self._store, item, wanted)
         except StoreError as error:
-            yield error.message
+            yield f"{error.message}; without `verdict` the one that stands is meant"
 
     def _record(self, cells: Cells, item: QueueItem, fields: dict[str, Any]) -> AnswerRecord:
         verdict, unsure = cells.text("verdict"), cells.text("unsure")
@@ -251,8 +258,11 @@ class _Reading:
             case_id=item.case_id, trace_id=item.trace_id, step_id=item.step_id,
         )  # fmt: skip
 
-    def _keep(self, record: AnswerRecord, line: int) -> Iterator[str]:
-        """Keep a record, unless the store has it already, or another row says something else for the same person."""
+    def _keep(self, record: AnswerRecord, line: int, *, is_extra: bool) -> Iterator[str]:
+        """Keep a record, unless the store has it already, or another row says something else for the same person.
+
+        A row that is called extra may: where it comes from, it came after the other one, and had no say.
+        """
         if record.item not in self._said:
             there = [(digest, one) for _, digest, one in self._store.queue.answers(item=record.item)]
             self._said[record.item] = [one for _, one in there]
@@ -262,7 +272,7 @@ class _Reading:
         if record.blind:
             key = (record.item, record.who)
             first = self._lines.setdefault(key, line)
-            if first != line:
+            if first != line and not is_extra:
                 yield f"`{record.who}` gives a second blind answer to the item of line {first}"
                 return
         self.records.append(record)

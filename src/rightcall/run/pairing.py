@@ -161,6 +161,11 @@ class Pairing:
                 )
         return lines
 
+    def only_here(self) -> str:
+        """Of which cases each agent alone has traces, in words."""
+        alone = {name: cases for left in self.left.values() for name, cases in left.alone.items() if cases}
+        return "; ".join(f"{name} has {_listed(cases)}" for name, cases in alone.items())
+
     def alone(self, a: str, b: str) -> int:
         """Cases that only one of the two agents has a trace of, and traces beyond those that were paired."""
         left = self.left.get((a, b), Left())

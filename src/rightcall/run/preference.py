@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from rightcall.errors import Place, TraceError
+from rightcall.errors import NoDataError, Place, TraceError
 from rightcall.grade.pair_facts import code_verdict, quality_of
 from rightcall.grade.preference import PreferenceResult
 from rightcall.judge.pair_views import preference_values, show_the_same, size_of
@@ -50,6 +50,7 @@ class PreferenceWork:
         judges: who is asked first, by name. second: who is asked where those do not settle a pair.
         quorum: how many of the first must have answered.
         agents: models of the agents that were seen, for a warning.
+        lacking: what was missing for a question, with the number of pairs.
     """
 
     pairing: Pairing
@@ -63,6 +64,7 @@ class PreferenceWork:
     more_facts: dict[str, Any] = field(default_factory=dict)
     reports: dict[str, ReadingReport] = field(default_factory=dict)
     agents: set[str] = field(default_factory=set)
+    lacking: Counter[str] = field(default_factory=Counter)
     grader: str = "preference"
     result_type: type[Any] = PreferenceResult
     _evidence: Evidence = field(init=False)
@@ -88,9 +90,26 @@ class PreferenceWork:
             "second_judge": self.second, "prompts": prompts,
         }  # fmt: skip
 
+    def notes(self) -> list[str]:
+        """What became of no pair, and of no question, in words."""
+        unasked = [
+            f"nothing was asked about {number} pair{'s' * (number > 1)}: {what}"
+            for what, number in self.lacking.items()
+        ]
+        return [*self.pairing.notes(), *unasked]
+
+    def second_at_most(self, items: int) -> int:
+        """At most how many questions to the second judge follow: as if none of the pairs were settled before."""
+        return items * (2 if self.rules.protocol == "both" else 1) if self.second is not None else 0
+
     def items(self) -> Iterator[Item]:
-        """Every pair as an item; under early stopping in a random sequence, for which its guarantee is made."""
+        """Every pair as an item; under early stopping in a random sequence, for which its guarantee is made.
+
+        Raises:
+            NoDataError: no two agents have a case in common.
+        """
         self._evidence = Evidence(self.rules.stop_early)
+        self.lacking.clear()
         pairs: Iterator[Pair] | list[Pair] = self.pairing.pairs()
         if self.rules.stop_early is not None:
             pairs = sorted(pairs, key=lambda pair: _drawn(self.rules.seed, "sequence", pair.id))
@@ -100,6 +119,11 @@ class PreferenceWork:
             unit = pair.id if seen[pair.id] == 1 else f"{pair.id} ({seen[pair.id]})"
             self._evidence.expect(number, self.cleaner.redactor.text(unit), is_first=pair.is_first)
             yield self._item(pair, unit)
+        if not seen and self.pairing.left:
+            raise NoDataError(
+                f"no case has traces of two agents: {self.pairing.only_here()}",
+                hint="pairs are joined by the id of their case",
+            )  # fmt: skip
 
     # ---- one pair ----
 
@@ -116,6 +140,8 @@ class PreferenceWork:
         elif self._is_asked(shown):
             asked = self._asked(shown, ids)
             unasked = next((one for one in asked if isinstance(one, Unasked)), None)
+        if unasked is not None and unasked.reason == "missing_input":
+            self.lacking[unasked.message] += 1
         subjects = [] if unasked else [one for one in asked if isinstance(one, Subject)]
         return Item(
             unit=shown.unit, queries=tuple(Query(subject, self.judges) for subject in subjects),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from rightcall.grade.reconcile import is_vote, majority
 from rightcall.run import preference_panels as panels
 from rightcall.run.preference_panels import Agents, Row, tally_of
 
@@ -113,17 +114,21 @@ class PreferenceAggregate:
         for one in result.orders:
             letter = panels.Letter(result.pair, one.order, one.replicate, one.letter)
             self.letters.setdefault(one.judge, []).append(letter)
-        for what in result.quality:
-            agent, _, words = what.partition(": ")
-            self.quality[f"{agent}: {words.partition(':')[0]}"] += 1
+        self.quality.update(_quality_kind(result, what) for what in result.quality)
         self.counts["n"] += 1
         self.counts["conflicts"] += result.conflict
         self.counts["asked"] += result.escalated
         self.counts["settled"] += result.settled_by is not None
-        self.counts["opposite"] += result.escalated and bool(result.disagreement)
+        self.counts["opposite"] += result.escalated and self._is_opposed(result)
         is_judged = result.status == "EVALUATED" and result.decided_by != "code"
         self.counts["judged"] += is_judged
         self.counts["unsure"] += is_judged and (result.confidence or 0.0) < self.min_confidence
+
+    def _is_opposed(self, result: PreferenceResult) -> bool:
+        """Whether the second judge prefers the agent that the first ones, taken together, do not."""
+        first = majority([one for one in result.reconciled if one.judge != self.second and is_vote(one)])
+        second = {one.winner for one in result.reconciled if one.judge == self.second}
+        return first is not None and {first.winner, *second} == {"A", "B"}
 
     def summary(self) -> dict[str, Any]:
         """Every comparison, the panels of each judge, and the ranking of three or more agents."""
@@ -150,7 +155,7 @@ class PreferenceAggregate:
             "confidence": {"below": self.counts["unsure"], "limit": self.min_confidence, "n": self.counts["judged"]},
             "second_judge": None if self.second is None else self._second(),
             "conflicts_with_code": self.counts["conflicts"],
-            "quality": dict(self.quality.most_common()),
+            "quality": _most_first(self.quality),
             "ranking": panels.ranking(self.rows) if len(self.agents) > 2 else None,
         }
 
@@ -174,7 +179,7 @@ class PreferenceAggregate:
             "without_counterpart": alone,
             **tally_of(rows),
             "inconclusive": reasons["INCONCLUSIVE"],
-            "without_verdict": dict(reasons.most_common()),
+            "without_verdict": _most_first(reasons),
             "by_code": {**tally_of([row for row in rows if row.by_code]), "reasons": dict(sorted(by_code.items()))},
             "comparison": panels.comparison(rows, agents, excluded=len(open_rows)),
             "judged": panels.comparison([row for row in rows if not row.by_code], agents, excluded=len(open_rows)),
@@ -204,6 +209,19 @@ def _row(result: PreferenceResult) -> Row:
         sizes=((result.size_a.characters, result.size_b.characters), (result.size_a.calls, result.size_b.calls)),
         winners=tuple((one.judge, one.winner) for one in result.reconciled if one.winner is not None),
     )  # fmt: skip
+
+
+def _most_first(counts: Counter[str]) -> dict[str, int]:
+    """The largest first, and equal ones by name, whatever came in first."""
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _quality_kind(result: PreferenceResult, what: str) -> str:
+    """Whose trace cannot be compared, and why in a word or two."""
+    names = sorted((result.agent_a, result.agent_b), key=len, reverse=True)
+    agent = next((name for name in names if what.startswith(f"{name}: ")), "")
+    kind = what.removeprefix(f"{agent}: ").partition(":")[0]
+    return f"{agent}: {kind}" if agent else kind
 
 
 def _categories(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from rightcall.grade.reconcile import is_open, majority, of_judge, order_verdict, reconcile
+from rightcall.grade.reconcile import is_vote, majority, of_judge, order_verdict, reconcile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def hear(
         of_judge(judge, _replicates(judge, said, orders, allow_tie=allow_tie))
         for judge in dict.fromkeys(outcome.judge for outcome in outcomes)
     )
-    votes = [one for one in judges if one.winner is not None or is_open(one)]
+    votes = [one for one in judges if is_vote(one)]
     answer = majority(votes) if len(votes) >= quorum else None
     reason = None
     if len(votes) < quorum:

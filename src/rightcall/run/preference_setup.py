@@ -141,7 +141,7 @@ def set_up_contest(loaded: Loaded, agents: Sequence[Contestant], plan: Plan, fla
     return Setup(
         work, panel, asking, cleaner, loaded, flags.offline, inputs=[*files, *cases], close=plan.cases.close,
         keeps=bool(panel.specs) or has_store(loaded) or flags.resume is not None,
-        warn=lambda: [*relatives(panel, work.agents), *work.pairing.notes()],
+        warn=lambda: [*relatives(panel, work.agents), *work.notes()],
     )  # fmt: skip
 
 

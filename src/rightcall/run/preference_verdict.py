@@ -249,10 +249,8 @@ def _reviews(
     if shown.code is None and result.reason != "undecided":
         yield from _doubts(terms, result)
     if result.conflict:
-        words = "; ".join(
-            f"{opinion.judge}: {one.check}: {one.message}" for opinion in result.judges for one in opinion.conflicts
-        )
-        yield ToReview("judge_conflict", words)
+        words = (f"{own.judge}: {one.check}: {one.message}" for own in result.judges for one in own.conflicts)
+        yield ToReview("judge_conflict", "; ".join(dict.fromkeys(words)))  # both orders say the same
     if result.disagreement:
         yield ToReview("panel_disagreement", "judges differ on which trace is better")
     seen = seen_in(said.subjects[0] if said.subjects else None, said.outcomes)

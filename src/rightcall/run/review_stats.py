@@ -108,7 +108,10 @@ def why_empty(items: Sequence[QueueItem], who: str, people: Mapping[str, Sequenc
         return _held(mine)
     elsewhere = sum(_is_for(one, who, people) for one in waiting if not _is_meant(one, only))
     if elsewhere:
-        return Empty(kind="filtered", words=f"Your filter hides {_items(elsewhere)}", n=elsewhere)
+        words = f"Your filter hides {_items(elsewhere)}"
+        if wanted:
+            words = f"{_for_others(wanted, who).words}; your filter hides {_items(elsewhere)}"
+        return Empty(kind="filtered", words=words, n=elsewhere)
     if wanted:
         return _for_others(wanted, who)
     if items:

@@ -41,7 +41,8 @@ class LengthPreference(Struct, frozen=True, kw_only=True):
         slope: of the logistic model, in log-odds for each standard step of the length difference (Wald).
         controlled: A's win rate among decisive pairs at no difference of length, by the same model.
         prefers_longer: `True` where the sign test has p < 0.05 for the longer and the interval of its rate lies above
-            1/2; `False` where that is not shown by at least 100 such pairs; `None` where they are fewer.
+            1/2; `False` where the same shows a preference for the shorter, or at least 100 such pairs show none for the
+            longer; `None` where they are fewer.
         reason: why `prefers_longer` is `None`.
         words: the panel in one sentence.
     """
@@ -82,8 +83,10 @@ def length_preference(rows: Sequence[LengthRow], *, confidence: float = 0.95) ->
     if rate.estimate is None:
         rate = msgspec.structs.replace(rate, reason="no decisive pair of unequal length")
     p = sign_test(longer, len(unequal) - longer)
-    prefers: bool | None = p is not None and p < 0.05 and rate.low is not None and rate.low > 0.5
-    if not prefers and rate.n < KNOWN_FROM:
+    is_shown = p is not None and p < 0.05
+    prefers: bool | None = is_shown and rate.low is not None and rate.low > 0.5
+    shorter = is_shown and rate.high is not None and rate.high < 0.5
+    if not prefers and not shorter and rate.n < KNOWN_FROM:
         prefers = None
     slope, controlled = _controlled(decisive, len(rows) - len(decisive), confidence)
     few = f"{rate.n} decisive pairs of unequal length, fewer than {KNOWN_FROM}, show no preference for the longer"
@@ -96,7 +99,7 @@ def length_preference(rows: Sequence[LengthRow], *, confidence: float = 0.95) ->
         controlled=controlled,
         prefers_longer=prefers,
         reason=few if prefers is None else None,
-        words=_words(longer, rate, prefers),
+        words=_words(longer, rate, _SHORTER if shorter else _SAID[prefers]),
     )
 
 
@@ -234,13 +237,20 @@ def _sandwich(
     return max(p, scale * sum(u * u for u, _ in moved)), q, max(r, scale * sum(v * v for _, v in moved))
 
 
-def _words(longer: int, rate: Estimate, prefers: bool | None) -> str:  # noqa: FBT001 - a word, not a switch
+_SAID = {
+    True: "prefers the longer trace",
+    False: "a preference for the longer trace is not shown",
+    None: "too few pairs to show a preference for the longer trace",
+}
+_SHORTER = "prefers the shorter trace"
+
+
+def _words(longer: int, rate: Estimate, said: str) -> str:
     """The panel in one sentence."""
     if rate.estimate is None:
         return "No decisive pair of unequal length: nothing is known about a preference for the longer trace."
-    says = {True: "prefers the longer trace", False: "a preference for the longer trace is not shown"}
-    said = says.get(bool(prefers)) if prefers is not None else "too few pairs to show a preference for the longer trace"
+    pairs = "decisive pair" if rate.n == 1 else "decisive pairs"
     return (
-        f"The longer trace won {longer} of {rate.n} decisive pairs of unequal length "
+        f"The longer trace won {longer} of {rate.n} {pairs} of unequal length "
         f"({rate.estimate:.2f}, interval {rate.low:.2f} – {rate.high:.2f}): {said}."
     )

@@ -216,6 +216,8 @@ def _words(found: Comparison, names: tuple[str, str]) -> str:
     n, rate = found.wins + found.losses, found.win_rate
     if rate.estimate is None or rate.low is None or rate.high is None or found.p_value is None:
         undecided = found.ties + found.inconsistent
+        if not undecided:
+            return f"Nothing is known about {first} against {second}: no pair has a verdict."
         return f"No detectable difference between {first} and {second}: none of {_pairs(undecided)} is decisive."
     seen = (
         f"{first} won {found.wins} of {_pairs(n, 'decisive ')} "

@@ -194,15 +194,19 @@ def _words(found: PositionBias, pairs: int) -> str:
     says = {True: "position bias", False: "position bias not shown", None: "too few answers to show position bias"}
     parts = []
     if pairs:
-        parts.append(f"{flipped} of {pairs} pairs flipped with the order")
+        parts.append(f"{flipped} of {_counted(pairs, 'pair')} flipped with the order")
     if found.flips_p is not None:
         p = f"{found.flips_p:.2f}" if found.flips_p >= 0.01 else f"{found.flips_p:.1e}"
         parts.append(f"{found.both_first} of {flipped} towards the first shown (p = {p})")
     rate = found.first_rate
     if rate.estimate is not None:
         interval = f"{rate.low:.2f} – {rate.high:.2f}"
-        parts.append(f"the first slot won {rate.estimate:.2f} of {rate.n} decisive calls ({interval})")
+        parts.append(f"the first slot won {rate.estimate:.2f} of {_counted(rate.n, 'decisive call')} ({interval})")
     else:
         parts.append("no decisive call")
     sentence = f"{', '.join(parts)}: {says[found.biased]}."
     return sentence[0].upper() + sentence[1:]
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

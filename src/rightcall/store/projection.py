@@ -50,6 +50,7 @@ _BY_ITEM: dict[Table, type[AnswerRecord | ConsensusRecord | SignoffRecord | Revi
     review_events: ReviewEvent,
 }
 _UNRULED = queue.c.needed.is_(None)
+_UNEVALUABLE = "unevaluable"
 
 
 def catch_up(connection: Connection, rules: Rules | None) -> None:
@@ -138,7 +139,9 @@ def _project(connection: Connection, items: Sequence[tuple[str, Unit]]) -> None:
     ids = [item for item, _ in items]
     by_unit = {unit: item for item, unit in items}
     why = _of_units(connection, reviews, ReviewRecord, by_unit)
-    judged = _of_units(connection, verdicts, VerdictRecord, by_unit)
+    # A later verdict settles nothing but that there was none: for other items none is read, which is most of the time.
+    without = {unit: item for unit, item in by_unit.items() if any(one.reason == _UNEVALUABLE for _, one in why[item])}
+    judged = _of_units(connection, verdicts, VerdictRecord, without) if without else {}
     said: dict[Table, dict[str, list[tuple[int, Any]]]] = {
         table: _of_items(connection, table, kind, ids) for table, kind in _BY_ITEM.items()
     }
@@ -202,7 +205,7 @@ def _row(
 ) -> dict[str, Any]:
     """What the records of an item come to."""
     first = why[0][1]
-    live = [review for _, review in why if not (review.reason == "unevaluable" and _is_evaluated(judged))]
+    live = [review for _, review in why if not (review.reason == _UNEVALUABLE and _is_evaluated(judged))]
     given: list[AnswerRecord] = [answer for _, answer in said[answers]]
     agreed: list[tuple[int, ConsensusRecord]] = said[consensus]
     reopened = [seq for seq, event in said[review_events] if event.act in ("disagreement", "returned")]
