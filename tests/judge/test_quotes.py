@@ -56,6 +56,11 @@ def test_a_path_that_leads_nowhere_says_where_it_ends(path):
         value_at(RESULT, path)
 
 
+def test_where_a_path_ends_is_said_in_readable_letters():
+    with pytest.raises(NoSuchPath, match=r'at `\$\["größe"\]` there is no "höhe"'):
+        value_at({"größe": {}}, "$.größe.höhe")
+
+
 def test_a_text_has_the_root_path_only():
     assert value_at("nothing was paid", "$") == "nothing was paid"
     with pytest.raises(NoSuchPath):

@@ -65,6 +65,7 @@ def test_drawn_readings_without_a_strong_score_are_counted_beside_the_figures():
         aggregate.add(msgspec.convert(one, InterpretationResult))
     said = printed(aggregate.summary())
     assert "1 of 3 drawn readings have no score of strong: taken like the others of their kind" in said
+    assert "strong and light on the 2 readings that both judged: no kappa, both gave one and the same label" in said
     assert "only 2 doubles: these figures are rough" in said
     assert "calibrated to the strong judge, not to people" in said
 

@@ -120,8 +120,8 @@ def _part(value: JsonValue, step: Step, before: Sequence[Step]) -> JsonValue:
         return value[str(step)]
     elif isinstance(value, list) and isinstance(step, int) and step < len(value):
         return value[step]
-    where = "".join(f"[{json.dumps(one)}]" for one in before)
-    raise NoSuchPath(f"leads nowhere: at `${where}` there is no {json.dumps(step)}")
+    where = "".join(f"[{json.dumps(one, ensure_ascii=False)}]" for one in before)
+    raise NoSuchPath(f"leads nowhere: at `${where}` there is no {json.dumps(step, ensure_ascii=False)}")
 
 
 def stands_at(quote: str, value: JsonValue) -> bool:

@@ -97,8 +97,11 @@ def _doubles(two: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"no reading has a score of both judges: nothing is known about {two['light']}"
         return
     kappa = two["kappa"]
-    agree = "" if kappa is None else f" agree: kappa {in_brackets(kappa, 2)}"
-    yield f"{two['strong']} and {two['light']} on the {two['doubles']} readings that both judged{agree}"
+    on = f"on the {counted(two['doubles'], 'reading')} that both judged"
+    if kappa is None or kappa["estimate"] is None:
+        yield f"{two['strong']} and {two['light']} {on}" + ("" if kappa is None else f": no kappa, {kappa['reason']}")
+    else:
+        yield f"{two['strong']} and {two['light']} {on} agree: kappa {in_brackets(kappa, 2)}"
     apart = in_brackets(two["disagreement"], 3)
     yield f"  differ by more than a level, or on the limit: {apart}, limit {two['limit']:g}"
     by = two["light_is_lenient_by"]
@@ -106,7 +109,7 @@ def _doubles(two: Mapping[str, Any] | None) -> Iterator[str]:
         way = "lenient" if by["estimate"] >= 0 else "strict"
         yield f"  light is {way} by {abs(by['estimate']):.3f}" + ("" if two["light_is_out"] else ", corrected above")
     if two["few"]:
-        yield f"  only {two['doubles']} doubles: these figures are rough (30 or more are wanted)"
+        yield f"  only {counted(two['doubles'], 'double')}: these figures are rough (30 or more are wanted)"
     if two["light_is_out"]:
         yield "  the light judge is out: the strong one read everything, and its scores count"
     yield f"  {two['to_whom']}"
