@@ -3,7 +3,7 @@
 The model is far too small to judge. What is proved here is that its habit is called what it is, that no quote which is
 not there counts, that all of it is on record, and that a run goes on where it stopped.
 
-The habit is one of the prompt too. With the prompt below the model says `A` whatever stands there, in 24 of 24 replies.
+The habit is one of the prompt too. With the prompt below the model said `A` in 24 of 24 replies about twelve pairs.
 Where the question is not repeated after the traces it said `A` in 20 of 24, and where the letters were named nowhere
 but in the schema it had no such habit: 6 `A`, 11 `B` and 7 `TIE`.
 """
@@ -89,12 +89,9 @@ ERRANDS = (
     ("parcels", "Where is parcel 81?", "track_parcel", "return_parcel", {"parcel": 81}),
     ("books", "Renew book 12.", "renew_book", "discard_book", {"book": 12}),
     ("cups", "Count the blue cups.", "count_cups", "break_cups", {"colour": "blue"}),
-    ("trains", "When does train 7 leave?", "show_train", "cancel_train", {"train": 7}),
-    ("stamps", "Sell me one stamp.", "sell_stamp", "burn_stamp", {"count": 1}),
-    ("clocks", "Wind the hall clock.", "wind_clock", "stop_clock", {"clock": "hall"}),
-    ("fish", "Feed tank 2.", "feed_tank", "drain_tank", {"tank": 2}),
 )
 N = len(ERRANDS)
+READINGS = 4
 
 
 def traces(agent: str, even: bool) -> list[dict]:
@@ -125,7 +122,7 @@ def a_folder(folder, url, most):
 
 @pytest.fixture(scope="module")
 def pairs(local_model_url, tmp_path_factory):
-    """A run over twelve pairs that a budget stops after seven calls, and that goes on; as (folder, first, rest)."""
+    """A run over eight pairs that a budget stops after seven calls, and that goes on; as (folder, first, rest)."""
     folder = a_folder(tmp_path_factory.mktemp("pairs"), local_model_url, 220)
     folder.write("one.jsonl", *traces("one", even=True))
     folder.write("two.jsonl", *traces("two", even=False))
@@ -136,9 +133,9 @@ def pairs(local_model_url, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def readings(local_model_url, tmp_path_factory):
-    """A run over six readings that a budget stops after three calls, and that goes on; as (folder, first, rest)."""
+    """A run over four readings that a budget stops after three calls, and that goes on; as (folder, first, rest)."""
     folder = a_folder(tmp_path_factory.mktemp("readings"), local_model_url, 220)
-    folder.write("traces.jsonl", *map(reading, range(6)))
+    folder.write("traces.jsonl", *map(reading, range(READINGS)))
     first = folder.run("interpretation", "traces.jsonl", "--budget", "3calls", "--json")
     rest = folder.run("interpretation", "traces.jsonl", "--resume", first.json["run"]["id"], "--json")
     return folder, first, rest
@@ -228,7 +225,7 @@ def test_the_record_of_the_pairs_verifies(pairs):
 def test_a_quote_of_the_model_counts_only_where_it_stands(readings):
     _, _, rest = readings
     results = rest.json["results"]
-    assert [one["trace_id"] for one in results] == [f"t-{n}" for n in range(6)]
+    assert [one["trace_id"] for one in results] == [f"t-{n}" for n in range(READINGS)]
     for n, one in enumerate(results):
         if one["status"] == "EVALUATED":
             assert one["evidence"] == [{"result_path": "$.metres", "quote": str(n + 10)}]
@@ -238,7 +235,7 @@ def test_a_quote_of_the_model_counts_only_where_it_stands(readings):
             assert (one["score"], one["evidence"]) == (None, None)
     fidelity = rest.json["summary"]["fidelity"]
     assert fidelity["n"] == sum(one["status"] == "EVALUATED" for one in results)
-    assert fidelity["n"] + fidelity["excluded"] == 6
+    assert fidelity["n"] + fidelity["excluded"] == READINGS
 
 
 def test_a_quote_that_is_not_there_is_asked_for_once_more(readings):
@@ -246,7 +243,7 @@ def test_a_quote_that_is_not_there_is_asked_for_once_more(readings):
     by_unit = {}
     for one in folder.asked():
         by_unit.setdefault(one.unit, []).append(one)
-    for n in range(6):
+    for n in range(READINGS):
         attempts = by_unit[f"t-{n}#c1"]
         assert [one.attempt for one in attempts] == list(range(len(attempts)))
         for one in attempts:
@@ -259,7 +256,7 @@ def test_a_quote_that_is_not_there_is_asked_for_once_more(readings):
 def test_values_that_code_does_not_find_stand_beside_the_score(readings):
     _, _, rest = readings
     flagged = [bool(one["unsupported_values"]) for one in rest.json["results"]]
-    assert flagged == [n % 3 == 2 for n in range(6)]
+    assert flagged == [n % 3 == 2 for n in range(READINGS)]
 
 
 def test_a_run_over_readings_goes_on_too_and_its_record_verifies(readings):

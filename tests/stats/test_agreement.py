@@ -92,6 +92,31 @@ def test_high_agreement_and_a_kappa_below_0_are_both_shown():
     assert kappa(pairs).estimate < 0
 
 
+TWO = [[20, 5], [10, 15]]
+FIVE = [[10, 3, 1, 0, 0], [2, 12, 4, 1, 0], [0, 3, 15, 5, 1], [0, 1, 4, 18, 6], [0, 0, 1, 5, 8]]
+GAP = list(zip([1, 1, 2, 5, 5, 4, 2, 1], [1, 2, 2, 5, 4, 4, 2, 1], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("id_", "pairs", "weights", "expected"),
+    [
+        ("R01", pairs_of(TWO), None, 0.4),
+        ("R03", pairs_of(FIVE), None, 0.5268542199488491),
+        ("R04", pairs_of(FIVE), "linear", 0.7002997002997002),
+        ("R05", pairs_of(FIVE), "quadratic", 0.8337595907928389),
+        ("R06", GAP, "quadratic", 0.9470198675496688),
+        ("R07", pairs_of([[118, 5], [2, 0]]), None, -0.023391812865497075),
+    ],
+)
+def test_kappa_has_its_known_values(id_, pairs, weights, expected):
+    assert cohen(pairs, weights=weights, labels=LABELS) == pytest.approx(expected, abs=1e-9), id_
+
+
+def test_the_standard_error_of_kappa_has_its_known_value():
+    """R02."""
+    assert kappa_standard_error(pairs_of(TWO)) == pytest.approx(0.12699606293110033, abs=1e-9)
+
+
 # ---- published verdicts ----
 
 

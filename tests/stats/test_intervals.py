@@ -109,6 +109,20 @@ def test_more_confidence_is_wider_and_more_cases_are_narrower(counts):
 # ---- Clopper and Pearson ----
 
 
+@pytest.mark.parametrize(
+    ("id_", "successes", "n", "low", "high"),
+    [
+        ("R26", 81, 263, 0.25273674558527126, 0.36762192260135135),
+        ("R28", 15, 148, 0.05784401008344857, 0.161650490349479),
+        ("R30", 0, 20, 0.0, 0.1684334709830853),
+        ("R32", 1, 29, 0.000872646883579922, 0.1776442954887229),
+    ],
+)
+def test_the_exact_interval_has_its_known_values(id_, successes, n, low, high):
+    found = clopper_pearson(successes, n)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9), id_
+
+
 @needs_reference
 @pytest.mark.parametrize("row", rows("Clopper-Pearson 95% CI "), ids=by_id)
 def test_exact_reference_values(row):
