@@ -10,6 +10,22 @@ import pytest
 sys.path.append(str(Path(__file__).parent))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give every test of the real model to one worker, whose server they share; the others one by one.
+
+    The marks of `--dist loadgroup` are of no use: pytest-xdist 3.8 writes them where pytest 9.2 does not look.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneModel(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            return "model" if "real_model" in file or "local_model" in file else nodeid
+
+    return OneModel(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
 @pytest.fixture(scope="session")
 def shared_data():
     """Return the folder of real recordings and reports beside the repository; skip where it is absent."""

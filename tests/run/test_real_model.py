@@ -17,7 +17,7 @@ from real_making import MODEL, Folder, shape
 
 from rightcall.judge.contract import ReplyCode
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real model")]
+pytestmark = pytest.mark.slow
 
 SETTINGS = """
 [selection]

@@ -20,7 +20,7 @@ from real_making import MODEL, Folder, shape
 
 from rightcall.judge.contract import ReplyCode
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real model")]
+pytestmark = pytest.mark.slow
 
 SLIPS = 2
 """Replies that may be another letter: what a model says with the same weights is not the same on every processor."""
@@ -260,6 +260,6 @@ def test_values_that_code_does_not_find_stand_beside_the_score(readings):
 
 
 def test_a_run_over_readings_goes_on_too_and_its_record_verifies(readings):
-    goes_on_without_asking_twice(*readings, questions=6)
+    goes_on_without_asking_twice(*readings, questions=READINGS)
     verified = readings[0].run("log", "verify")
     assert verified.code == 0, verified.err

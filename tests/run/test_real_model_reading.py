@@ -15,7 +15,7 @@ from rightcall.run.judged_setup import Flags
 from rightcall.settings.load import load_settings
 from rightcall.store.store import Store
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real model")]
+pytestmark = pytest.mark.slow
 
 MODEL = "smollm2-135m"
 JUDGE = """

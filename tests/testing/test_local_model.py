@@ -6,7 +6,7 @@ import pytest
 
 from rightcall.trace.schemas import compile_schema
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real model")]
+pytestmark = pytest.mark.slow
 
 SCHEMA = {
     "type": "object",
