@@ -138,3 +138,26 @@ def test_a_strong_judge_is_asked_about_some_of_the_same_readings():
 def test_a_reading_needs_a_judge():
     with pytest.raises(ProviderError, match="`interpretation` needs a judge"):
         run(interpretation(FED))
+
+
+def test_a_strong_judge_checks_one_light_judge_and_no_panel():
+    panel = [Judge(lambda _request: reads(5), name=name) for name in ("one", "two")]
+    strong = Judge(lambda _request: reads(4), name="strong")
+    with pytest.raises(ConfigError, match="one light judge, not a panel"):
+        run(interpretation(FED, judge=panel, strong_judge=strong))
+
+
+def test_the_judge_beside_the_first_is_one():
+    with pytest.raises(ConfigError, match="second_judge is one judge, not 2"):
+        run(
+            preference(
+                FED, DRAINED, judge=Judge(knows_better, name="keeper"), second_judge="ollama:a,ollama:b", tools=TOOLS
+            )
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.0, 1.5])
+def test_a_share_that_cannot_be_is_refused_here_too(share):
+    light, strong = (Judge(lambda _request: reads(5), name=name) for name in ("light", "strong"))
+    with pytest.raises(ConfigError, match="must be above 0 and at most 1"):
+        run(interpretation(FED, judge=light, strong_judge=strong, options={"strong_share": share}))

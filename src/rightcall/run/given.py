@@ -270,6 +270,8 @@ def open_desk(wish: Wish, grader: str) -> Iterator[Desk]:
     first = panel(wish.judge, loaded, default)
     other = wish.other or getattr(table, _OTHERS.get(grader, ""), None)
     beside = panel(other, loaded, "none") if other is not None and first.specs else Panel()
+    if other is not None and first.specs and len(beside.specs) != 1:
+        raise ConfigError(f"{_OTHERS[grader]} is one judge, not {len(beside.specs)}", hint="name one")
     judges = together(first, beside)
     is_kept = wish.store is not None or file is not None
     with ExitStack() as closing:

@@ -9,8 +9,7 @@ import msgspec
 
 from rightcall.errors import ConfigError, Place
 from rightcall.run.given import given_facts, open_desk
-from rightcall.run.interpretation import InterpretationWork
-from rightcall.run.interpretation_setup import mapping_of, phases_of, prompter_with
+from rightcall.run.interpretation_setup import checked, sole_light, work_of
 from rightcall.run.joining import Joining
 from rightcall.run.judged_setup import Setup, asking_of, inputs_facts, quorum_of
 from rightcall.run.judges import relatives
@@ -79,20 +78,14 @@ async def judge_readings(traces: Sequence[Trace], cases: Iterable[Case], wish: W
         RightcallError: as `judge_pairs`; no judge.
     """
     with open_desk(wish, "interpretation") as desk:
-        loaded, cleaner, table = desk.loaded, desk.cleaner, desk.loaded.settings.interpretation
+        loaded, cleaner = desk.loaded, desk.cleaner
+        checked(loaded.settings.interpretation)
         desk.need_judge("interpretation")
         plan, identity = desk.plan(cases)
+        light = None if desk.other is None else sole_light(desk.first)
+        work = work_of(loaded, plan, desk.panel, light, cleaner, desk.flags, traces)
         inputs = [given_facts("traces", (trace.digest for trace in traces)), identity]
-        prompter = desk.prompter(table.prompt, "interpretation")
-        mapping = mapping_of(prompter.prompt, table.mapping)
-        light = None if desk.other is None else next(iter(desk.first.specs))
-        work = InterpretationWork(
-            traces=Joining(plan, traces).joined, prompter=prompter_with(prompter, mapping), cleaner=cleaner,
-            mapping=mapping, quorum=quorum_of(desk.panel, desk.flags), review_share=loaded.settings.review.random,
-            min_fidelity=table.min_fidelity, min_confidence=table.min_confidence,
-            phases=phases_of(desk.panel, light, table, mapping, desk.flags.seed),
-            more_facts=desk.more_facts(inputs_facts(inputs, loaded, plan.policy, desk.flags)),
-        )  # fmt: skip
+        work.more_facts = desk.more_facts(inputs_facts(inputs, loaded, plan.policy, desk.flags))
         setup = Setup(
             work, desk.panel, asking_of(loaded, desk.panel, desk.flags), cleaner, loaded,
             warn=lambda: [*relatives(desk.panel, work.agents), *work.warnings],

@@ -78,7 +78,7 @@ def work_of(
         light: its name.
         cleaner: takes secrets out.
         flags: what every judged command takes.
-        given: traces that are there already, in place of the plan's files.
+        given: traces that a program holds, in place of the plan's files; it says itself what was judged.
 
     Raises:
         ConfigError: a prompt or a mapping that cannot be used.
@@ -89,7 +89,7 @@ def work_of(
     )
     mapping = mapping_of(asked.prompt, table.mapping)
     joining = Joining(plan, given)
-    files = [file_facts(path) for path in (*plan.traces, *case_files(plan))]
+    files = [] if given is not None else [file_facts(path) for path in (*plan.traces, *case_files(plan))]
     return InterpretationWork(
         traces=joining.joined, prompter=prompter_with(asked, mapping), cleaner=cleaner, mapping=mapping,
         quorum=quorum_of(panel, flags), review_share=loaded.settings.review.random, min_fidelity=table.min_fidelity,
@@ -136,12 +136,27 @@ def judges_of(loaded: Loaded, flags: Flags, table: InterpretationTable) -> tuple
                      probe_local=flags.probe_local)  # fmt: skip
     if not light.specs:
         return light, None
-    if len(light.specs) > 1 or light.specs.keys() == strong.specs.keys():
-        what = "a panel" if len(light.specs) > 1 else "itself"
-        raise ConfigError(
-            f"the strong judge checks one light judge, not {what}", place=Place("--judge"), hint="name one other judge"
-        )
-    return Panel({**light.specs, **strong.specs}, None, {**light.clients, **strong.clients}), next(iter(light.specs))
+    if light.specs.keys() == strong.specs.keys():
+        raise _not_one("itself")
+    name = sole_light(light)
+    return Panel({**light.specs, **strong.specs}, None, {**light.clients, **strong.clients}), name
+
+
+def sole_light(light: Panel) -> str:
+    """The name of the light judge that a strong one checks.
+
+    Raises:
+        ConfigError: a panel in its place.
+    """
+    if len(light.specs) != 1:
+        raise _not_one("a panel")
+    return next(iter(light.specs))
+
+
+def _not_one(what: str) -> ConfigError:
+    return ConfigError(
+        f"the strong judge checks one light judge, not {what}", place=Place("--judge"), hint="name one other judge"
+    )
 
 
 def _without(loaded: Loaded, name: str) -> Loaded:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from msgspec import Struct
 
 from rightcall.stats.intervals import Estimate, invalid, undefined
-from rightcall.stats.length import chance
+from rightcall.stats.logistic import chance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ longer says where to look, and the length-controlled rate says how often A would
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from math import exp, isfinite, log1p, sqrt
+from math import isfinite, log1p, sqrt
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from rightcall.stats.clusters import Counts, clustered_share
 from rightcall.stats.intervals import Estimate, invalid, undefined
+from rightcall.stats.logistic import chance, fit_logistic
 from rightcall.stats.sign_test import sign_test
 
 KNOWN_FROM = 100
@@ -137,13 +138,14 @@ def _controlled(rows: Sequence[LengthRow], excluded: int, confidence: float) -> 
     fit = None
     if reason is None:
         step = sqrt(sum(difference**2 for difference in differences) / len(rows))
-        fit = _logistic([difference / step for difference in differences], wins, [row.pair for row in rows])
-        reason = None if fit else "the lengths nearly separate wins from losses, so that the model did not settle"
-    if fit is None:
+        fit = fit_logistic([difference / step for difference in differences], wins, [row.pair for row in rows])
+        if isinstance(fit, str):
+            reason = "the lengths nearly separate wins from losses, so that the model did not settle"
+    if fit is None or isinstance(fit, str):
         none = undefined(method, reason or "", n=len(rows), excluded=excluded)
         return none, none
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    intercept, slope = fit
+    intercept, slope = zip((fit.intercept, fit.slope), fit.errors, strict=True)
     estimates = [
         Estimate(estimate=link(at), low=link(at - z * error), high=link(at + z * error), n=len(rows), method=method,
                  excluded=excluded)
@@ -169,72 +171,6 @@ def _no_maximum(differences: Sequence[float], wins: Sequence[bool]) -> str | Non
     if max(won) <= min(lost) or max(lost) <= min(won):
         return "the lengths separate wins from losses, so that the likelihood has no maximum"
     return None
-
-
-Coefficient = tuple[float, float]
-
-
-def _logistic(
-    x: Sequence[float], wins: Sequence[bool], clusters: Sequence[Hashable]
-) -> tuple[Coefficient, Coefficient] | None:
-    """Intercept and slope with their standard errors, by Newton's method; `None` where it does not settle."""
-    a = b = 0.0
-    for _ in range(100):
-        (g0, g1), (h00, h01, h11) = _derivatives(a, b, x, wins)
-        determinant = h00 * h11 - h01 * h01
-        if determinant < 1e-12 * len(x) ** 2:
-            return None
-        step_a, step_b = (h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant
-        # A step of more than 1 in log-odds can throw Newton's method off; the likelihood is concave, so a shorter one
-        # in the same direction still climbs.
-        size = max(1.0, abs(step_a), abs(step_b))
-        a, b = a + step_a / size, b + step_b / size
-        if abs(step_a) + abs(step_b) < 1e-10:
-            break
-    else:
-        return None
-    inverse = (h11 / determinant, -h01 / determinant, h00 / determinant)
-    if len(set(clusters)) < len(x):
-        inverse = _sandwich(inverse, (a, b), x, wins, clusters)
-    return (a, sqrt(inverse[0])), (b, sqrt(inverse[2]))
-
-
-def chance(log_odds: float) -> float:
-    """The probability that has these log-odds."""
-    return 1 / (1 + exp(-log_odds)) if log_odds >= 0 else exp(log_odds) / (1 + exp(log_odds))
-
-
-def _derivatives(
-    a: float, b: float, x: Sequence[float], wins: Sequence[bool]
-) -> tuple[tuple[float, float], tuple[float, float, float]]:
-    """Gradient and information of the log-likelihood."""
-    g0 = g1 = h00 = h01 = h11 = 0.0
-    for value, win in zip(x, wins, strict=True):
-        expected = chance(a + b * value)
-        g0, g1 = g0 + win - expected, g1 + (win - expected) * value
-        weight = expected * (1 - expected)
-        h00, h01, h11 = h00 + weight, h01 + weight * value, h11 + weight * value * value
-    return (g0, g1), (h00, h01, h11)
-
-
-def _sandwich(
-    inverse: tuple[float, float, float],
-    at: tuple[float, float],
-    x: Sequence[float],
-    wins: Sequence[bool],
-    clusters: Sequence[Hashable],
-) -> tuple[float, float, float]:
-    """The covariance over clusters, C/(C-1) Σ (inverse · score)²; never below that of independent rows."""
-    scores: dict[Hashable, tuple[float, float]] = {}
-    for value, win, cluster in zip(x, wins, clusters, strict=True):
-        s0, s1 = scores.get(cluster, (0.0, 0.0))
-        left = win - chance(at[0] + at[1] * value)
-        scores[cluster] = (s0 + left, s1 + left * value)
-    size = len(scores)
-    scale = size / (size - 1)
-    p, q, r = inverse
-    moved = [(p * s0 + q * s1, q * s0 + r * s1) for s0, s1 in scores.values()]
-    return max(p, scale * sum(u * u for u, _ in moved)), q, max(r, scale * sum(v * v for _, v in moved))
 
 
 _SAID = {
