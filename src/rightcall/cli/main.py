@@ -54,13 +54,28 @@ budget was spent.""",
 
 A strong judge can read a random share of the same readings, to correct the figures. Leaves with 0, or 3 if too little
 could be judged, 5 if a judge could not be reached or the budget was spent.""",
+    "run:run": """Run every grader of the suite under one run id, and apply its gates.
+
+Leaves with 0 if all gates passed, 1 if one failed, 2 for a wrong command or file, 3 if there is not enough evidence,
+4 if a person must act first, 5 if a judge could not be reached, the budget was spent or there was nothing to judge.""",
+    "gate:gate": """Apply the suite's gates to a finished run; no judge is called.
+
+Leaves with 0 if all passed, 1 if one failed, 2 for a wrong command or file, 3 if there is not enough evidence, 4 if a
+person must act first, 5 if there is no run.""",
+    "diff:diff": "Compare two runs case by case, those that turned first.",
+    "calibrate:calibrate": """Measure a judge against people's answers: is it fit to decide?
+
+Leaves with 0 if it is fit, 1 if it is not, 3 if the labels are too few to say, 5 if there are none.""",
+    "doctor:doctor": """Check settings, files, store and judges, and say what to do.
+
+Leaves with 0 if all is well, 2 for settings that cannot be used, 5 if a judge or the store cannot be reached.""",
     "prompt:app": "The judges' prompts: list, show, check, render.",
     "probe:probe": "Attack a judge with built-in probes, and say how often it gives way.",
     "runs:runs": "List what was run, newest first.",
     "show:show": "Show anything on record: a run, a review item, a step, a trace, a case.",
     "review:app": "What waits for people: take an item, answer it blind, see the queue, import labels.",
     "signoff:signoff": "Sign for a CRITICAL item: confirm or dismiss it, by name and with a reason.",
-    "export:app": "Files for other programs: people's labels, preference data.",
+    "export:app": "Files for others: verdicts, people's labels, reports, preference data, a bundle for auditors.",
     "log:app": "The audit log of everything that was asked, answered and concluded: list, show, verify, replay.",
     "schema:schema": "Print the JSON Schema of a file that rightcall reads or writes.",
 }

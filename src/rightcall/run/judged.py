@@ -263,9 +263,7 @@ class _Run:
 
     async def _end(self, writer: Writer, run: RunRecord, status: RunStatus, message: str | None) -> None:
         self.judged.warnings = self.cleaner.value(self.warn())
-        own = self.judged.aggregate.summary()
-        summary = {**short_summary(self.judged), "own": own, "warnings": self.judged.warnings}
-        plain = jsontext.decode(msgspec.json.encode(summary))
+        plain = jsontext.decode(msgspec.json.encode(kept_summary(self.judged)))
         await writer.append([RunEvent(run_id=run.id, at=now(), status=status, message=message, summary=plain)])
 
     async def _stages(self, judging: Judging) -> None:
@@ -372,6 +370,11 @@ def _asked(asking: Asking) -> dict[str, Any]:
     return {
         "replicates": asking.terms.replicates, "quorum": asking.quorum, "sample": asking.sample, "seed": asking.seed,
     }  # fmt: skip
+
+
+def kept_summary(judged: Judged) -> dict[str, Any]:
+    """The figures of a run as its record keeps them."""
+    return {**short_summary(judged), "own": judged.aggregate.summary(), "warnings": judged.warnings}
 
 
 def short_summary(judged: Judged) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def kept(
         ready = replace(plan, keeps=True, redactor=redactor_of(loaded))
         body = None if ready.tools is None else catalog_body(ready.tools, ready.redactor)
         store.write([], [] if body is None else [body])
-        recorder = GoldenRecorder(store, {**_facts(ready), **catalog_fact(body)})
+        recorder = GoldenRecorder(store, {**facts_of(ready), **catalog_fact(body)})
         try:
             graded = grade(ready, recorder)
         except RightcallError as error:
@@ -55,7 +55,7 @@ def kept(
             _try_to_end(recorder, "interrupted", "interrupted; begin anew")
             raise
         try:
-            recorder.end("finished", _summary(graded))
+            recorder.end("finished", summary_of(graded))
         except StoreError:
             graded.spool.close()
             raise
@@ -70,7 +70,7 @@ def _try_to_end(recorder: GoldenRecorder, status: RunStatus, message: str) -> No
         return
 
 
-def _facts(plan: Plan) -> dict[str, Any]:
+def facts_of(plan: Plan) -> dict[str, Any]:
     """What is graded against what."""
     return {
         "profile": plan.options.profile,
@@ -86,7 +86,7 @@ def _file(name: str) -> dict[str, str]:
     return {"file": name, "sha256": sha256_of_file(Path(name))}
 
 
-def _summary(graded: Graded) -> dict[str, Any]:
+def summary_of(graded: Graded) -> dict[str, Any]:
     """The figures that a list of runs shows."""
     tally = graded.tally
     return {

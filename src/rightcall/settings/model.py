@@ -5,7 +5,7 @@ Later graders add their tables here. Paths are relative to the settings file.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -87,6 +87,28 @@ class ReviewTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     people: dict[str, tuple[Literal["reviewer", "adjudicator", "signer"], ...]] = {}
 
 
+class CalibrateTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[calibrate]`: what a judge must reach to decide without people, and which labels are kept for the test.
+
+    `test_share` of the cases, drawn by a hash of `seed` and the case, are test labels; prompts are tuned on the others.
+    `agreement` is asked of kappa's lower bound (PASS/FAIL, other categories), `agreement_scores` of alpha's (levels),
+    `detection` of the lower bound of the share of human FAILs that are caught; `ceiling` is how far below the agreement
+    among people the judge's may lie. `labels` and `per_class` are how many answers of people that takes. `max_error` is
+    the error that is accepted where the judge decides alone, `max_error_destructive` where a destructive tool is.
+    """
+
+    test_share: float = 0.5
+    seed: int = 0
+    agreement: float = 0.60
+    agreement_scores: float = 0.667
+    detection: float = 0.80
+    ceiling: float = 0.10
+    labels: int = 100
+    per_class: int = 30
+    max_error: float = 0.05
+    max_error_destructive: float = 0.01
+
+
 class RedactTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[redact]`: what is hidden besides the built-in shapes. `keys` replaces the built-in key names."""
 
@@ -126,5 +148,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     preference: PreferenceTable = PreferenceTable()
     interpretation: InterpretationTable = InterpretationTable()
     review: ReviewTable = ReviewTable()
+    calibrate: CalibrateTable = CalibrateTable()
+    gates: dict[str, Any] = {}
     redact: RedactTable = RedactTable()
     limits: LimitsTable = LimitsTable()
