@@ -45,8 +45,8 @@ COMMANDS = (
     "demo", "init", "inspect", "import", "golden", "selection", "rubric", "preference", "interpretation", "probe",
     "prompt list", "prompt show", "prompt check", "prompt render", "runs", "show", "review next", "review list", "review show",
     "review answer", "review release", "review stats", "review import", "signoff", "export labels",
-    "export preferences", "log list",
-    "log show", "log verify", "log replay", "lint", "schema",
+    "export preferences", "export verdicts", "export report", "export bundle", "run", "gate", "diff", "calibrate",
+    "doctor", "log list", "log show", "log verify", "log replay", "lint", "schema",
 )  # fmt: skip
 SHARED_FLAGS = "Flags of judges"
 """The section with the flags that commands with judges share."""

@@ -170,7 +170,7 @@ class RunResults:
             yield from one.rows()
 
 
-_TAG = re.compile(rb"\xe2\x9f\xa6([a-z_]+):[0-9a-f]+\xe2\x9f\xa7")
+_TAG = re.compile("⟦([a-z_]+):[0-9a-f]+⟧".encode())
 
 
 def version_of_case(body: bytes) -> str:
@@ -178,4 +178,4 @@ def version_of_case(body: bytes) -> str:
 
     A replacement such as `⟦card:9f3a⟧` is keyed by its store; without the digits it is the same everywhere.
     """
-    return sha256(_TAG.sub(rb"\xe2\x9f\xa6\1\xe2\x9f\xa7", body)).hexdigest()[:16]
+    return sha256(_TAG.sub(rb"\1", body)).hexdigest()[:16]

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from rightcall.errors import ConfigError, NoDataError, Place, RightcallError
+from rightcall.run.derived import require_derived
 from rightcall.run.results import GraderResults, Row, RunResults
 from rightcall.run.results_live import row_of
 from rightcall.trace import jsontext
@@ -40,7 +41,7 @@ def read_results(path: Path) -> RunResults:
     `summary.graders`. `run.case_versions` (case -> version) is what makes goldens comparable.
 
     Raises:
-        ConfigError: no such file, or no results of rightcall in it.
+        ConfigError: no such file, no results of rightcall in it, or figures that do not follow from the results.
         NoDataError: it holds no result.
     """
     place = Place(str(path))
@@ -58,9 +59,11 @@ def read_results(path: Path) -> RunResults:
         by_grader.setdefault(_name(raw, found, place), []).append(bytes(raw))
     if not by_grader:
         raise NoDataError("holds no result", place=place)
+    graders = {name: _results(name, lines, found) for name, lines in by_grader.items()}
+    for one in graders.values():
+        require_derived(one, place)
     return RunResults(
-        found.run.get("id"), str(path), found.run.get("status") or "finished",
-        {name: _results(name, lines, found) for name, lines in by_grader.items()},
+        found.run.get("id"), str(path), found.run.get("status") or "finished", graders,
         started_at=found.run.get("started_at") or "",
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from math import isfinite, sqrt
+from math import fsum, isfinite, sqrt
 
 from rightcall.stats.intervals import Estimate, invalid, undefined
 
@@ -45,7 +45,7 @@ def mean_score(
     method = f"t {confidence:g}" + (f", clustered in {m} cases" if m < n else "")
     if not n:
         return undefined(method, excluded=excluded)
-    mean = sum(values) / n
+    mean = fsum(values) / n
     if m < 2:
         reason = "one value has no interval" if n < 2 else "the values of one case have no interval"
         return Estimate(estimate=mean, low=None, high=None, n=n, method=method, excluded=excluded, reason=reason)
@@ -83,9 +83,9 @@ def _half(values: Sequence[float], groups: list[list[float]], mean: float, confi
     from scipy.special import stdtrit
 
     n, m = len(values), len(groups)
-    plain = sum((value - mean) ** 2 for value in values) / (n - 1) / n
-    residuals = [sum(group) - len(group) * mean for group in groups]
-    sandwich = m / (m - 1) * sum(residual**2 for residual in residuals) / n**2
+    plain = fsum((value - mean) ** 2 for value in values) / (n - 1) / n
+    residuals = [fsum(group) - len(group) * mean for group in groups]
+    sandwich = m / (m - 1) * fsum(residual**2 for residual in residuals) / n**2
     return float(stdtrit(m - 1, 0.5 + confidence / 2)) * sqrt(max(plain, sandwich))
 
 
