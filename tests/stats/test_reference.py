@@ -1,5 +1,6 @@
 """The reference values as a whole: every one of them is held against our own figures by some test of this folder."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -19,3 +20,26 @@ def named():
 def test_every_reference_value_is_used():
     assert len(ROWS) == 116
     assert sorted(set(ROWS) - named()) == []
+
+
+def test_every_public_function_stands_in_the_documentation():
+    root = Path(__file__).parents[2]
+    page = (root / "docs/statistics.md").read_text("utf-8")
+    missing = []
+    for file in sorted((root / "src/rightcall/stats").glob("*.py")):
+        functions = [node.name for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)]
+        missing += [f"{file.stem}.{name}" for name in functions if not name.startswith("_")]
+    assert {name for name in missing if f"`{name}`" not in page} == INNER
+
+
+INNER = {
+    "agreement.cohen", "agreement.kappa_standard_error", "alpha.alpha", "bootstrap.bootstrap_method",
+    "bootstrap.percentiles", "bootstrap.resampled", "calibration.all_log_odds", "calibration.check_stated",
+    "calibration.log_odds", "drift.check_cusum", "fitness.ceiling_condition", "fitness.certifiable",
+    "fitness.condition", "intervals.invalid", "intervals.undefined", "intervals.wilson_bounds",
+    "labelled.stratified_error", "logistic.chance", "logistic.cluster_scores", "logistic.fit_logistic",
+    "logistic.information", "logistic.inverted", "logistic.score", "paired.outcome_pairs",
+    "paired.paired_standard_error", "pairwise.standard_error", "resampling.bootstrap_interval", "resampling.by_case",
+    "resampling.cases_of", "sequential.log_e_value", "sign_test.check_counts",
+}  # fmt: skip
+"""Parts that the others are made of."""
