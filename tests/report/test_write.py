@@ -208,7 +208,7 @@ def test_a_table_of_csv_ends_its_lines_as_the_format_says(graded, written):
 
 
 @pytest.mark.parametrize(
-    "cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "=cmd|' /C calc'!A0", "\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20A1", "\ufeff=1", "\u200b=1"]
+    "cell", ["=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "=cmd|' /C calc'!A0", "\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20A1", "\ufeff=1", "\u200b=1"]
 )  # fmt: skip
 def test_no_cell_starts_a_formula(graded, written, cell):
     done = graded([{"id": cell, "expect": {"calls": []}}], [trace(cell, case=cell)])
@@ -281,7 +281,8 @@ def test_no_secret_leaves_by_any_writer(
     run = {
         "id": f"trace {where}", "case_id": f"case {where}", "request": where, "calls": calls, "metadata": {"k": where, "token": NAMED},
     }  # fmt: skip
-    rule = f'[policy]\nforbidden = ["{tool}"]\n' if forbidden else ""
+    # Settings refuse what looks like a key, so that one is never a rule.
+    rule = f'[policy]\nforbidden = ["{tool}"]\n' if forbidden and not tool.startswith("sk-") else ""
     done = graded([case], [run], f'[golden]\nprofile = "{profile}"\n{PATTERN}{rule}')
     for place, text in everywhere(done).items():
         plain = squeezed(text)
@@ -290,7 +291,7 @@ def test_no_secret_leaves_by_any_writer(
     assert done.tally.failed == 1
 
 
-@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("suffix", sorted(WRITERS.keys() - {".sarif"}))  # a file of findings about safety alone
 def test_equal_secrets_have_equal_tags_in_every_file(graded, written, suffix):
     card = {"tool": "pay", "arguments": {"card": SHAPED[0], "x": 1}}
     done = graded(
@@ -318,5 +319,5 @@ def test_a_large_run_is_written_line_by_line(graded, tmp_path, monkeypatch):
 
 
 def test_the_formats_are_those_of_the_documents():
-    assert set(WRITERS) == {".json", ".jsonl", ".csv", ".md"}
+    assert set(WRITERS) == {".json", ".jsonl", ".csv", ".md", ".html", ".junit.xml", ".sarif"}
     assert Path(write.__file__).name == "write.py"

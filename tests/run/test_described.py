@@ -78,7 +78,7 @@ def test_recorded_replies_are_a_judge_too(tmp_path):
         ("openai:a,openai:b", {}, "`openai:a,openai:b` names 2 judges"),
         (7, {}, "a value of type int is no judge"),
         ("openai:small", {"tempature": 1}, "did you mean `temperature`?"),
-        ("openai:small", {"temperature": "hot"}, "temperature: input should be a valid number"),
+        ("openai:small", {"temperature": "hot"}, 'temperature: must be a number of at least 0, got "hot"'),
         ("openai:small", {"structured": "xml"}, "structured"),
     ],
 )

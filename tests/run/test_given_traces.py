@@ -101,7 +101,7 @@ def test_options_are_those_of_the_settings_and_are_checked_in_the_same_way():
     assert {len(one.orders) for one in once.results} == {1}
     wrong: dict[str, Any]
     for wrong, said in (
-        ({"orders": "twice"}, "orders: input should be"), ({"colour": 1}, "unknown field `colour`"),
+        ({"orders": "twice"}, "orders: must be 'both' or 'random'"), ({"colour": 1}, "unknown field `colour`"),
         ({"stop_early": "soon"}, "stop_early"), ({"stop_early": 2.0}, "between 0 and 1"),
     ):  # fmt: skip
         with pytest.raises(ConfigError, match=said):

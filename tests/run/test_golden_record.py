@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import msgspec
 import pytest
 from judged_making import Here, case, said, trace
 
 from rightcall.errors import RunError, StoreError, TraceError
+from rightcall.grade.verdict import GoldenResult
 from rightcall.run import golden
 from rightcall.run.golden_record import GoldenRecorder
 from rightcall.run.keeping import kept
@@ -141,3 +144,63 @@ def test_a_batch_is_written_whole_or_not_at_all(tmp_path):
         recorder.take([line, line], [(b"trace", b"case"), (b"trace", b"case")])
         assert [verdict.unit for verdict in store.verdicts(recorder.run.id)] == ["t", "t (2)"]
         assert store.counts()["trace"] == store.counts()["case"] == 1
+
+
+# ---- within a run of several graders ---------------------------------------------------------------------------------
+
+
+class Stops(GoldenRecorder):
+    """A recorder whose process is lost after so many batches."""
+
+    def __init__(self, batches: int, *more) -> None:
+        super().__init__(*more)
+        self.left = batches
+
+    def take(self, lines, bodies) -> None:
+        if not self.left:
+            raise KeyboardInterrupt
+        self.left -= 1
+        super().take(lines, bodies)
+
+
+@pytest.mark.parametrize("batches", [0, 1, 2, 3])
+def test_what_a_run_has_on_record_is_not_written_twice_when_it_goes_on(here, batches):
+    ids = [f"t-{n}" for n in range(600)] + ["t-0", "t-0"]
+    wrong = [{"tool": "cancel_card", "arguments": {}}]
+    rows = [trace(n % 3, id=name, **({"calls": wrong} if n % 50 == 0 else {})) for n, name in enumerate(ids)]
+    here.write("traces.json", json.dumps(rows))  # one document is graded in batches of 256
+    plan = replace(prepare(here.loaded(traces=["traces.json"], cases=["cases.jsonl"])), keeps=True)
+
+    def write(store: Store, run, recorder: GoldenRecorder) -> list[str]:
+        with golden.run(plan, recorder=recorder) as done:
+            list(done.results())
+        return [verdict.unit for verdict in store.find_verdicts(run_id=run.id)]
+
+    with Store.open(here.store) as store:
+        run = store.new_run("run", "20261130", "", {"graders": {"golden": {}}})
+        with pytest.raises(KeyboardInterrupt):
+            write(store, run, Stops(batches, store, {}, run))
+        before = store.counts()
+        units = write(store, run, GoldenRecorder(store, {}, run))
+        whole = store.new_run("run", "20261130", "", {"graders": {"golden": {}}})
+        assert units == write(store, whole, GoldenRecorder(store, {}, whole))
+        assert len(set(units)) == len(units)
+        assert {"t-0", "t-0 (2)", "t-0 (3)"} <= set(units)
+        reviews = [
+            [(one.unit, one.reason) for _, one in store.reviews(run_id=name)] for name in (run.id, whole.id)
+        ]
+        assert reviews[0] == reviews[1]
+        assert (batches == 0) == (before.get("verdict", 0) == 0)
+        assert verify(store).intact
+
+
+def test_another_result_than_the_one_on_record_is_a_conflict(here):
+    with Store.open(here.store) as store:
+        run = store.new_run("run", "20261130", "", {"graders": {"golden": {}}})
+        first = GoldenRecorder(store, {}, run)
+        line = msgspec.json.encode(GoldenResult(trace_id="t-1", case_id="c", profile="balanced", verdict="PASS"))
+        first.take([line], [(None, None)])
+        other = msgspec.json.encode(GoldenResult(trace_id="t-1", case_id="c", profile="balanced", verdict="FAIL"))
+        with pytest.raises(StoreError, match=f"says something else about `t-1` than run {run.id}") as caught:
+            GoldenRecorder(store, {}, run).take([other], [(None, None)])
+        assert (caught.value.code, caught.value.exit_code) == ("STORE_CONFLICT", 5)

@@ -75,7 +75,7 @@ def test_a_policy_file_takes_the_place_of_the_policy_of_the_settings(suite, writ
 
 def test_a_pattern_of_the_policy_that_cannot_be_used_names_its_file(suite, write):
     bad = '[[policy.confirm]]\ntool = "a"\nyes = ["(?=x)"]\n'
-    with pytest.raises(ConfigError, match=r"rightcall\.toml at \$\.policy\.confirm\[0\]\.yes"):
+    with pytest.raises(ConfigError, match=r"rightcall\.toml:\d+:8 at policy\.confirm\[0\]\.yes\[0\]: "):
         prepare(load_settings(suite(bad), {}, {}))
     with pytest.raises(ConfigError, match=r"p\.toml at \$\.policy\.confirm\[0\]\.yes"):
         prepare(load_settings(suite(), {}, {}), policy=write("p.toml", bad))
@@ -84,12 +84,12 @@ def test_a_pattern_of_the_policy_that_cannot_be_used_names_its_file(suite, write
 @pytest.mark.parametrize(
     ("settings", "run", "said"),
     [
-        ("[limits]\njobs = 0", {}, "jobs and limit must be at least 1"),
+        ("[limits]\njobs = 0", {}, "at limits.jobs: must be at least 1, got 0"),
         ("", {"limit": 0}, "jobs and limit must be at least 1"),
-        ("[limits]\nfailures = -1", {}, "limits.failures must not be negative"),
-        ("[limits]\ncoverage = 98", {}, "limits.coverage must be from 0 to 1"),
-        ("[limits]\ncoverage = -0.1", {}, "limits.coverage must be from 0 to 1"),
-        ("[golden]\nmin_overall = 1.1", {}, "min_overall must be from 0 to 1"),
+        ("[limits]\nfailures = -1", {}, "at limits.failures: must be at least 0, got -1"),
+        ("[limits]\ncoverage = 98", {}, "at limits.coverage: must be from 0 to 1, got 98"),
+        ("[limits]\ncoverage = -0.1", {}, "at limits.coverage: must be from 0 to 1, got -0.1"),
+        ("[golden]\nmin_overall = 1.1", {}, "at golden.min_overall: must be from 0 to 1, got 1.1"),
         ('[golden]\nprofile = "stict"', {}, "did you mean `strict`?"),
         ('[redact]\npatterns = ["("]', {}, "not valid RE2"),
         ('[redact]\nkeys = [""]', {}, "Redaction needs"),

@@ -12,6 +12,7 @@ import pytest
 
 from rightcall.api import Case, Trace, call, grade
 from rightcall.case.case import Expect
+from rightcall.gate.rules import KEYS
 from rightcall.settings.model import Settings
 from rightcall.settings.schemas import SCHEMAS
 
@@ -71,3 +72,29 @@ def test_results_are_valid(calls):
     assert errors("result", value) == []
     assert errors("result", {**value, "results": [{"trace_id": 3}]})
     assert errors("result", {"run": {}})
+
+
+# ---- gates -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_of_the_schema_has_the_keys_of_a_rule():
+    assert set(SCHEMAS["config"]()["$defs"]["Rule"]["properties"]) == set(KEYS)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_valid"),
+    [
+        ('[gates]\n"golden.pass_rate" = { min = 0.9, on = "point" }\nfailures_signed_off = true', True),
+        ("[gates.selection]\nprecision = { min = 0.98 }\n[gates.judge.detection]\nmin = 0.8", True),
+        ("[gates.selection.precision]\nfreeze_card = { min = 0.9 }", True),
+        ('[gates]\n"golden.pass_rate" = { min = "high" }', False),
+        ('[gates]\n"golden.pass_rate" = { mn = 0.9 }', False),
+        ('[gates]\n"golden.pass_rate" = 0.9', False),
+        ("gates = 3", False),
+        ("[limits]\njobs = 0", False),
+        ("[review]\nrandom = 1.5", False),
+        ("[judges.a]\nmax_tokens = 0", False),
+    ],
+)
+def test_the_schema_of_the_settings_knows_gates_and_ranges(text, is_valid):
+    assert (errors("config", tomllib.loads(text)) == []) is is_valid

@@ -11,6 +11,7 @@ from typing import Any
 from rightcall.store.records import (
     AnswerRecord,
     AttemptRecord,
+    CalibrationRecord,
     CaseRecord,
     ConsensusRecord,
     Record,
@@ -75,6 +76,16 @@ def one_of_each_by_people() -> list[Record]:
         ConsensusRecord(**about, **unit, how="single", fields={"severity": "CRITICAL"}),
         SignoffRecord(**about, **unit, who="dana", outcome="confirmed", reason="it cannot be taken back"),
     ]
+
+
+def calibration(**changed: Any) -> CalibrationRecord:
+    """Return a calibration; its report is the body `result`."""
+    values = {
+        "grader": "rubric", "judge": "strong", "field": "severity", "model": "m-1", "prompt_sha256": "p",
+        "at": "2026-11-29T12:00:00Z", "split": "test", "verdict": "FIT", "report": sha("result"), "labels": 100,
+        "agreement": {"estimate": 0.9, "low": 0.8, "high": 1.0, "n": 100, "method": "kappa"},
+    }  # fmt: skip
+    return CalibrationRecord(**{**values, **changed})
 
 
 def start_python(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:

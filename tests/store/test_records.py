@@ -41,7 +41,8 @@ def any_record(kind):
     def strategy(field):
         if field.name in ("facts", "summary", "parameters", "fields"):
             return by_type[dict]
-        if field.name == "verdict" and kind is TYPES["attempt"]:
+        is_own = field.name in ("agreement", "detection", "people", "recalibration")
+        if is_own or (field.name == "verdict" and kind is TYPES["attempt"]):
             return st.none() | by_type[dict]
         return by_type[field.type] if field.type in by_type else st.from_type(field.type)
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from queue_making import LEASE, answer, at, decide, id_of, ruled
 from sqlalchemy import text
-from store_making import RUN, one_of_each, one_of_each_by_people
+from store_making import RUN, calibration, one_of_each, one_of_each_by_people
 
 from rightcall.errors import StoreError
 from rightcall.store.database import connect
@@ -45,11 +45,11 @@ def old_url(store_url):
     return store_url
 
 
-def everything(database):
-    """Return all rows of the tables of the first revision."""
+def everything(database, tables=OLD):
+    """Return all rows of these tables, by default those of the first revision."""
     return {
         table: sorted(map(repr, database.read(lambda it, t=table: it.execute(text(f"SELECT * FROM {t}")).all())))
-        for table in OLD
+        for table in tables
     }
 
 
@@ -80,7 +80,8 @@ def test_what_waited_in_an_old_store_is_in_the_queue(old_url):
 def test_the_new_tables_of_an_old_store_are_guarded(old_url):
     with Store.open(old_url) as store:
         store.write(one_of_each_by_people())
-        for table in ("answers", "consensus", "signoffs", "review_events", "verdicts"):
+        store.write([calibration()])
+        for table in ("answers", "consensus", "signoffs", "review_events", "calibrations", "verdicts"):
             for change in (f"UPDATE {table} SET seq = seq", f"DELETE FROM {table}"):
                 with pytest.raises(StoreError, match="append-only"):
                     store.database.write(lambda it, change=change: it.execute(text(change)))
@@ -94,3 +95,36 @@ def test_opening_it_again_changes_nothing(old_url):
         before = everything(store.database)
     with Store.open(old_url) as store:
         assert everything(store.database) == before
+
+
+# ---- from the second revision ----
+
+
+@pytest.fixture
+def second_url(store_url):
+    """Return where a store of the second revision is, with one record of each kind that it knew."""
+    from alembic import command
+
+    database = connect(store_url, create=True, timeout=5)
+    database.use_wal()
+    database.write(lambda connection: command.upgrade(alembic_config(connection), "0002"))
+    records, bodies = one_of_each()
+    Store(database).write_packed(pack([*records, *one_of_each_by_people()]), hashed(bodies))
+    database.close()
+    return store_url
+
+
+def test_a_store_of_the_second_revision_takes_calibrations_and_keeps_everything(second_url):
+    people = ("answers", "consensus", "signoffs", "review_events")
+    database = connect(second_url, create=False, timeout=5)
+    before = everything(database, (*OLD, *people))
+    database.close()
+    with Store.open(second_url, create=False) as store:
+        assert everything(store.database, (*OLD, *people)) == before
+        assert all(before.values())
+        head, [digest] = store.head(), store.write([calibration()])
+        assert [(one, found) for _, one, found in store.calibrations()] == [(digest, calibration())]
+        found = verify(store, head.hash)
+        assert (found.faults, found.records["calibration"], found.entries) == ((), 1, head.seq + 1)
+        version = store.database.read(lambda it: it.execute(text("SELECT version_num FROM alembic_version")).scalar())
+        assert version == REVISION == "0003"

@@ -4,16 +4,16 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from queue_making import answer, at, decide, review, ruled, signoff
-from store_making import RUN
+from store_making import RUN, calibration
 
 from rightcall.store.chain import entry_hash
-from rightcall.store.packing import TYPES, column, columns_of, digest_of, unpack
+from rightcall.store.packing import COLUMNS, TYPES, column, columns_of, digest_of, unpack
 from rightcall.store.records import ReviewEvent
 from rightcall.store.tables import TABLES
 from rightcall.store.verify import verify
 from rightcall.trace.digest import canonical
 
-KINDS = ("answer", "consensus", "signoff", "review_event")
+KINDS = ("answer", "consensus", "signoff", "review_event", "calibration")
 
 
 @pytest.fixture
@@ -26,6 +26,7 @@ def filled(store):
             queue.claim(who, now=at(seconds), lease=60.0)
             queue.answer(answer(unit, who), decide, at(seconds))
         queue.sign(signoff(unit))
+    store.write([calibration(), calibration(judge="fast")], ["result"])
     assert verify(store).faults == ()
     return store
 
@@ -104,6 +105,7 @@ def test_a_changed_record_under_a_fitting_digest_shows(filled, tamper, kind):
         *(("consensus", name, "zoe") for name in ("item", "run_id", "grader", "unit")),
         *(("signoff", name, "zoe") for name in ("item", "run_id", "grader", "unit", "who", "outcome")),
         *(("review_event", name, "zoe") for name in ("item", "run_id", "act", "who")),
+        *(("calibration", name, "zoe") for name in COLUMNS["calibration"]),
     ],
 )
 def test_a_changed_column_shows(filled, tamper, kind, name, value):

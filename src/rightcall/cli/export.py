@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-app = App(name="export", help="Files for other programs: people's labels, preference data.")
+app = App(name="export", help="Files for others: verdicts, people's labels, reports, preference data, bundles.")
+app.command("rightcall.cli.export_verdicts:verdicts", name="verdicts")
+app.command("rightcall.cli.export_report:report", name="report")
+app.command("rightcall.cli.export_bundle:bundle", name="bundle")
 app.command("rightcall.cli.export_preferences:preferences", name="preferences")
 
 
@@ -23,7 +26,8 @@ def labels(
     *,
     run: Annotated[str | None, Parameter(help="Only of this run.")] = None,
     out: Annotated[
-        Path | None, Parameter(name=["--out", "-o"], help="Write .jsonl or .csv; without it, JSON lines on stdout.")
+        Path | None,
+        Parameter(name=["--out", "-o"], help="Write .jsonl, .csv or .parquet; without it, JSON lines on stdout."),
     ] = None,
     json: JsonFlag = False,
     store: StoreFlag = None,

@@ -38,7 +38,10 @@ def golden(
     record: Annotated[str | None, Parameter(help="Write a case from the trace of this id, which you accept.")] = None,
     json: Annotated[bool, Flag, Parameter(help="Print one JSON object on stdout and nothing else.")] = False,
     out: Annotated[
-        tuple[Path, ...], Parameter(name=["--out", "-o"], help="Write a file: .json .jsonl .csv .md.", negative="")
+        tuple[Path, ...],
+        Parameter(
+            name=["--out", "-o"], help="Write a file: .json .jsonl .csv .md .html .junit.xml .sarif.", negative=""
+        ),
     ] = (),
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"], help="Processes.")] = None,
     limit: Annotated[int | None, Parameter(help="Grade at most so many traces.")] = None,
@@ -148,16 +151,7 @@ def _leave(graded: Graded, loaded: Loaded, run_id: str | None, *, exit_zero: boo
     """The exit code, with every cause on stderr."""
     from rightcall.cli.exits import worst
 
-    tally = graded.tally
-    causes: list[tuple[int, str]] = []
-    if tally.failed:
-        causes.append((1, f"{tally.failed} FAIL"))
-    coverage = tally.coverage
-    if coverage is not None and coverage < loaded.settings.limits.coverage:
-        need = loaded.settings.limits.coverage
-        causes.append(
-            (3, f"only {tally.evaluated} of {tally.n + tally.skipped} could be judged ({_below(coverage)} < {need})")
-        )
+    causes = list(failures(graded, loaded.settings.limits.coverage))
     code = worst([code for code, _ in causes])
     said = "; ".join(text for _, text in causes) or "all passed"
     shown = 0 if exit_zero else code
@@ -165,6 +159,16 @@ def _leave(graded: Graded, loaded: Loaded, run_id: str | None, *, exit_zero: boo
     name, where = ("golden", "") if run_id is None else (f"run {run_id}", f" · rightcall show {run_id}")
     print(f"{name} · {said} · exit {shown}{also}{where}", file=sys.stderr)
     return shown
+
+
+def failures(graded: Graded, need: float) -> Iterator[tuple[int, str]]:
+    """What keeps a run from passing, with a coverage of `need` at least: exit code and words."""
+    tally = graded.tally
+    if tally.failed:
+        yield 1, f"{tally.failed} FAIL"
+    coverage = tally.coverage
+    if coverage is not None and coverage < need:
+        yield 3, f"only {tally.evaluated} of {tally.n + tally.skipped} could be judged ({_below(coverage)} < {need})"
 
 
 def _below(share: float) -> str:

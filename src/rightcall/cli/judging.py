@@ -54,7 +54,10 @@ class OutputFlags:
 
     json: Annotated[bool, _Flag, Parameter(help="Print one JSON object on stdout and nothing else.")] = False
     out: Annotated[
-        tuple[Path, ...], Parameter(name=["--out", "-o"], help="Write a file: .json .jsonl .csv .md.", negative="")
+        tuple[Path, ...],
+        Parameter(
+            name=["--out", "-o"], help="Write a file: .json .jsonl .csv .md .html .junit.xml .sarif.", negative=""
+        ),
     ] = ()
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"], help="Questions at a time.")] = None
     limit: Annotated[int | None, Parameter(help="Judge at most so many.")] = None
@@ -214,7 +217,7 @@ def leave(judged: Judged, setup: Setup, *, exit_zero: bool) -> int:
     """
     from rightcall.cli.exits import RANK, worst
 
-    causes = [*_failures(judged), *_broken(judged), *_uncertain(judged, setup)]
+    causes = [*failures(judged), *broken(judged), *uncertain(judged, setup.loaded.settings.limits.coverage)]
     causes.sort(key=lambda cause: RANK.index(cause[0]))
     code = worst([code for code, _ in causes])
     shown = worst([code for code, _ in causes if code == _BROKEN]) if exit_zero else code
@@ -234,7 +237,8 @@ _SILENT = ("JUDGE_UNREACHABLE", "JUDGE_TIMEOUT", "JUDGE_RATE_LIMITED", "JUDGE_AU
 """Reasons of a judge that was not reached."""
 
 
-def _failures(judged: Judged) -> Iterator[tuple[int, str]]:
+def failures(judged: Judged) -> Iterator[tuple[int, str]]:
+    """What was found that keeps a run from passing: exit code and words."""
     figures, is_probe = judged.aggregate.summary(), judged.grader == "probe"
     failed, unclear = figures.get("failed"), figures.get("answers", {}).get("INCONCLUSIVE")
     if failed:
@@ -250,7 +254,8 @@ def _classes(number: int) -> str:
     return "1 class" if number == 1 else f"{number} classes"
 
 
-def _broken(judged: Judged) -> Iterator[tuple[int, str]]:
+def broken(judged: Judged) -> Iterator[tuple[int, str]]:
+    """What kept a run from its end, or its judges from answering: exit code and words."""
     if judged.stop is not None:
         left = f"{judged.tally.not_asked} not asked: " * bool(judged.tally.not_asked)
         yield _BROKEN, f"{left}{judged.stop.message}"
@@ -263,10 +268,11 @@ def _broken(judged: Judged) -> Iterator[tuple[int, str]]:
         yield _BROKEN, "no judge was reached"
 
 
-def _uncertain(judged: Judged, setup: Setup) -> Iterator[tuple[int, str]]:
+def uncertain(judged: Judged, need: float) -> Iterator[tuple[int, str]]:
+    """Whether less could be judged than is needed: exit code and words."""
     from rightcall.run.judged import short_summary
 
-    facts, need = short_summary(judged), setup.loaded.settings.limits.coverage
+    facts = short_summary(judged)
     coverage = facts["coverage"]
     if coverage is not None and coverage < need:
         low = floor(coverage * 1000) / 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -76,6 +77,9 @@ def show(
 
 @app.command
 def verify(
+    bundle: Annotated[
+        Path | None, Parameter(help="A bundle to check in place of the store: a folder, or a .zip file.")
+    ] = None,
     *,
     head: Annotated[
         str | None, Parameter(help="The head that you kept elsewhere: proves that nothing was cut off.")
@@ -84,7 +88,12 @@ def verify(
     store: StoreFlag = None,
     config: ConfigFlag = None,
 ) -> int:
-    """Recompute every hash of the record: nothing changed, removed, moved or inserted. Leaves with 5 if anything is."""
+    """Recompute every hash of the record, or of a bundle: nothing changed, removed, moved or inserted.
+
+    A bundle is checked without a store, settings or a network. Leaves with 5 if anything is not as it was written.
+    """
+    if bundle is not None:
+        return _verify_bundle(bundle, head, json=json, given=[store, config])
     from rightcall.report.summary import counted
     from rightcall.store.verify import verify as check
 
@@ -103,6 +112,30 @@ def verify(
                 print(f"  entry {fault.seq}: {fault.message}" if fault.seq is not None else f"  {fault.message}")
     if not found.intact:
         print("the record is not what was written: restore it from a backup", file=sys.stderr)
+    return 0 if found.intact else 5
+
+
+def _verify_bundle(bundle: Path, head: str | None, *, json: bool, given: list[object]) -> int:
+    """Check a bundle.
+
+    Raises:
+        ConfigError: flags that are about a store.
+    """
+    from rightcall.errors import ConfigError
+    from rightcall.report.bundle_lines import lines
+    from rightcall.report.plain import visible
+    from rightcall.run.bundle_check import check_bundle
+
+    if any(one is not None for one in given):
+        raise ConfigError("a bundle is checked without a store", hint="leave --store and --config out")
+    found = check_bundle(bundle, head)
+    if json:
+        print_json(found)
+    else:
+        for line in lines(found):
+            print(visible(line))
+    if not found.intact:
+        print(visible(f"the bundle is not what was exported; first: {found.faults[0]}"), file=sys.stderr)
     return 0 if found.intact else 5
 
 

@@ -20,38 +20,34 @@ def init(
     accept: Annotated[
         tuple[str, ...], Parameter(help="Id of a trace that you accept as right; all of them if left out.", negative="")
     ] = (),
+    gitlab: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Write a pipeline of GitLab CI too: .gitlab-ci.yml.")
+    ] = False,
 ) -> int:
-    """Write rightcall.toml, a catalog, guessed tool classes, goldens from accepted traces, and a CI workflow.
+    """Write rightcall.toml, a catalog, guessed tool classes, goldens from accepted traces, gates, and a CI workflow.
 
-    Nothing that exists is overwritten.
+    What is written runs as it is, offline and without a key: `rightcall run`. Nothing that exists is overwritten, and
+    if something fails, nothing is left behind.
     """
-    from rightcall.errors import ConfigError, Place
-    from rightcall.run.importing import keep_key
-    from rightcall.run.opening import redactor_of
+    from rightcall.errors import NoDataError
+    from rightcall.report.plain import visible
     from rightcall.run.plan import expand
     from rightcall.run.sources import Sources
-    from rightcall.run.starting import first_suite
-    from rightcall.settings.load import load_settings
+    from rightcall.run.starting_disk import begin_suite
 
-    reading = Sources(expand(sources, Path(), "trace"), from_)
-    existing = [name for name in ("rightcall.toml", "cases.jsonl", "tools.json") if (folder / name).exists()]
-    if existing:
-        raise ConfigError(
-            f"{', '.join(existing)} is there already", place=Place(str(folder)), hint="use another folder"
+    if not sources:
+        raise NoDataError(
+            "a suite is sketched from recorded traces, and none are named",
+            hint="rightcall init TRACES; or `rightcall demo` for suites to look at",
         )
-    names = [os.path.relpath(path, folder) for path in reading.paths]
-    folder.mkdir(parents=True, exist_ok=True)
-    keep_key(folder / ".rightcall", os.environ)
-    hide = redactor_of(load_settings(None, os.environ, {}, folder))
-    start = first_suite(reading, list(accept) or None, hide, names)
-    for name, text in start.files.items():
-        path = folder / name
-        if path.exists():
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        print(f"wrote {path}")
-    for note in start.notes:
-        print(f"  {note}")
-    print(f"next: rightcall golden -c {folder / 'rightcall.toml'}", file=sys.stderr)
+    reading = Sources(expand(sources, Path(), "trace"), from_)
+    written, left, notes = begin_suite(folder, reading, list(accept) or None, os.environ, gitlab=gitlab)
+    for path in written:
+        print(visible(f"wrote {path}"))
+    for path in left:
+        print(visible(f"left {path} as it is"))
+    for note in notes:
+        print(visible(f"  {note}"))
+    where = "" if folder == Path() else f" -c {folder / 'rightcall.toml'}"
+    print(visible(f"next: rightcall run{where}"), file=sys.stderr)
     return 0

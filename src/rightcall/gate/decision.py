@@ -63,6 +63,10 @@ class Decision(Struct, frozen=True, kw_only=True):
         command: what to run next, if there is something.
         judges: of a judged figure, whether its judges are fit.
         warnings: what must be known besides: a threshold that the number of cases cannot resolve.
+        bound: the one-sided bound that is held against the threshold; its other side is open. Of a count, the bound of
+            the true share.
+        pessimistic: the same if every result that could not be read counts as the worst; `None` where all were read.
+        not_applicable: results for which there is no such figure, left out of it.
     """
 
     name: str
@@ -79,6 +83,9 @@ class Decision(Struct, frozen=True, kw_only=True):
     command: str | None = None
     judges: tuple[JudgeFitness, ...] = ()
     warnings: tuple[str, ...] = ()
+    bound: Estimate | None = None
+    pessimistic: Estimate | None = None
+    not_applicable: int = 0
 
 
 class Flip(Struct, frozen=True, kw_only=True):
@@ -141,9 +148,10 @@ class GateReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: the run's name. answer: the strongest of the decisions (`RANK`). exit_code: SPEC §9.
-        decisions: one a rule, in the order of the settings; those that are always asked come last.
+        decisions: one a rule, by its name; those that are always asked come last.
         baseline: what was compared with. diff: the comparison.
         causes: everything that keeps it from PASS, in words, the strongest first.
+        notes: what must be known about the whole: that no rule on figures is set, that the run is a part of one.
     """
 
     run: str
@@ -153,3 +161,4 @@ class GateReport(Struct, frozen=True, kw_only=True):
     baseline: str | None = None
     diff: Diff | None = None
     causes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from rightcall.grade.opinion import Opinion
 
@@ -61,6 +61,7 @@ class InterpretationResult(Struct, frozen=True, kw_only=True):
         unsupported_values: found by code, whatever the judge says.
         misinterpretation_flags, evidence: the judge's, verified against the texts; `None` is *not said*.
         confidence: the judge's own; `None` where it gave none.
+        calibrated_confidence, calibration: what that is worth, and by which calibration; only in runs that ask for it.
     """
 
     step_id: str
@@ -91,10 +92,17 @@ class InterpretationResult(Struct, frozen=True, kw_only=True):
     key_errors: tuple[str, ...] = ()
     justification: str | None = None
     confidence: float | None = None
+    calibrated_confidence: float | UnsetType = UNSET
+    calibration: str | UnsetType = UNSET
     judges: tuple[Opinion, ...] = ()
     disagreement: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     suspicions: tuple[str, ...] = ()
+
+    @property
+    def sure(self) -> float | None:
+        """The confidence that counts: what the stated one was found to be worth, or the stated one."""
+        return self.confidence if self.calibrated_confidence is UNSET else self.calibrated_confidence
 
     @property
     def overall_score(self) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from rightcall.grade.opinion import Opinion
 
@@ -81,6 +81,7 @@ class PreferenceResult(Struct, frozen=True, kw_only=True):
         status, reason: `UNEVALUABLE` with why there is no verdict: `data_quality_failure`, `INCONCLUSIVE`, a code …
         verdict: which agent's trace is better.
         confidence: 1 for what code decides; else of the judge whose verdict counts.
+        calibrated_confidence, calibration: what that is worth, and by which calibration; only in runs that ask for it.
         decided_by: who decided. code_reason: why code could. code_verdict: what code says, if it says anything.
         partial, order_inconsistent, both_critical: of the verdict that counts; see `Reconciled`.
         escalated: whether a second judge was needed. settled_by: `second_judge` if that settled it; else `None`.
@@ -107,6 +108,8 @@ class PreferenceResult(Struct, frozen=True, kw_only=True):
     reason: str | None = None
     verdict: Winner | None = None
     confidence: float | None = None
+    calibrated_confidence: float | UnsetType = UNSET
+    calibration: str | UnsetType = UNSET
     decided_by: Literal["code", "judge", "panel"] | None = None
     code_reason: CodeReason | None = None
     code_verdict: Winner | None = None
@@ -130,3 +133,8 @@ class PreferenceResult(Struct, frozen=True, kw_only=True):
     words_order: Order | None = None
     left_out: tuple[str, ...] = ()
     suspicions: tuple[str, ...] = ()
+
+    @property
+    def sure(self) -> float | None:
+        """The confidence that counts: what the stated one was found to be worth, or the stated one."""
+        return self.confidence if self.calibrated_confidence is UNSET else self.calibrated_confidence

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 Provider = Literal["openai", "anthropic", "ollama", "command", "recorded", "scripted"]
 Rung = Literal["auto", "json_schema", "json_object", "text"]
+_Count = Annotated[int, Meta(ge=1)]
+_Amount = Annotated[float, Meta(ge=0)]
 
 
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a million tokens cost, in `currency`."""
 
-    input: float
-    output: float
+    input: _Amount
+    output: _Amount
     currency: str = "usd"
 
 
@@ -51,13 +53,13 @@ class JudgeSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ca_bundle: str | None = None
     command: tuple[str, ...] = ()
     file: str | None = None
-    temperature: float | None = 0.0
-    max_tokens: int = 2048
+    temperature: _Amount | None = 0.0
+    max_tokens: _Count = 2048
     seed: int | None = None
-    top_p: float | None = None
-    context_tokens: int | None = None
-    timeout: float = 60.0
-    max_concurrency: int = 64
+    top_p: Annotated[float, Meta(gt=0, le=1)] | None = None
+    context_tokens: _Count | None = None
+    timeout: Annotated[float, Meta(gt=0)] = 60.0
+    max_concurrency: _Count = 64
     structured: Rung = "auto"
     price: Price | None = None
     family: str | None = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rightcall.trace.model import Call
     from rightcall.trace.redact import Redactor
 
-Mark = Literal["=", "≠", "-", "+", "~", "o"]
+Mark = Literal["=", "≠", "-", "+", "~", "o", " "]
 _MARKS: dict[str, Mark] = {
     "matched": "=", "missing": "-", "surplus": "+", "substituted": "≠", "retry": "~", "free": "o", "optional": "o",
 }  # fmt: skip
@@ -25,6 +25,10 @@ _NOTES = {
     "missing": "not called", "surplus": "not expected", "substituted": "in its place", "retry": "retry after a failure",
     "free": "a read, not charged", "optional": "optional, left out",
 }  # fmt: skip
+
+
+NOTHING = "·"
+"""What stands on a side of the diff where no call is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A verdict in words."""
+    """A verdict in words. `left` is what the other side of the diff is called."""
 
     title: str
     names: tuple[str, ...]
@@ -49,6 +53,7 @@ class Explained:
     vetoes: tuple[str, ...]
     reasons: tuple[str, ...]
     scores: tuple[str, ...]
+    left: str = "golden"
 
 
 def explain(shown: Shown, hide: Redactor, *, limit: int | None = 48) -> Explained:
@@ -60,17 +65,27 @@ def explain(shown: Shown, hide: Redactor, *, limit: int | None = 48) -> Explaine
         limit: longest shown value; `None` shows all.
     """
     result = shown.result
-    golden = _golden_calls(shown.case, result)
+    golden = golden_calls(shown.case, result)
     calls = shown.trace.calls if shown.trace else ()
-    rows = tuple(_row(row, golden, calls, result, hide, limit) for row in result.alignment)
+    rows = tuple(diff_row(row, golden, calls, result, hide, limit) for row in result.alignment)
     return Explained(
         title=_title(result, len(golden)),
         names=tuple(_names(result, golden, calls, hide)),
         rows=rows,
-        vetoes=tuple(_veto(veto) for veto in result.vetoes),
-        reasons=tuple(_reason(finding) for finding in result.findings if not _is_veto(finding, result)),
+        vetoes=vetoes_of(result),
+        reasons=reasons_of(result),
         scores=tuple(_scores(result)),
     )
+
+
+def vetoes_of(result: GoldenResult) -> tuple[str, ...]:
+    """Every veto in words."""
+    return tuple(_veto(veto) for veto in result.vetoes)
+
+
+def reasons_of(result: GoldenResult) -> tuple[str, ...]:
+    """Every finding in words, except for those that a veto says."""
+    return tuple(_reason(finding) for finding in result.findings if not _is_veto(finding, result))
 
 
 def _is_veto(finding: Finding, result: GoldenResult) -> bool:
@@ -81,7 +96,8 @@ def _is_veto(finding: Finding, result: GoldenResult) -> bool:
     )
 
 
-def _golden_calls(case: Case | None, result: GoldenResult) -> tuple[GoldenCall, ...]:
+def golden_calls(case: Case | None, result: GoldenResult) -> tuple[GoldenCall, ...]:
+    """The calls of the acceptable way that a result was measured by."""
     if case is None or case.expect is None or result.alternative is None:
         return ()
     return case.expect.ways[result.alternative].calls
@@ -143,11 +159,12 @@ def _joined(names: list[str], hide: Redactor) -> str:
     return ", ".join(shown) + (f" and {len(names) - 12} more" if len(names) > 12 else "") or "nothing"
 
 
-def _row(
+def diff_row(
     row: Row, golden: tuple[GoldenCall, ...], calls: tuple[Call, ...], result: GoldenResult, hide: Redactor,
     limit: int | None,
 ) -> DiffRow:  # fmt: skip
-    left = right = "·"
+    """One line of the aligned diff; the side on which there is nothing is `NOTHING`."""
+    left = right = NOTHING
     if row.golden_index is not None and row.golden_index < len(golden):
         expected = golden[row.golden_index]
         wanted = plain.expected_arguments(hide.value(expected.arguments), limit)

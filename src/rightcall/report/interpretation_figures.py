@@ -46,7 +46,7 @@ def print_interpretation(console: Console, figures: Mapping[str, Any]) -> None:
     versions = figures["by_version"]
     if len(versions) > 1:
         _print_rows(console, "version", versions)
-    for line in (*_lines(figures), *_doubles(figures["two_judges"])):
+    for line in (*figures_words(figures), *doubles_words(figures["two_judges"])):
         console.print(Text(visible(line)))
 
 
@@ -69,7 +69,8 @@ def _print_rows(console: Console, name: str, rows: list[dict[str, Any]]) -> None
     console.print(table)
 
 
-def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
+def figures_words(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Flags, levels and hints of a run, in words."""
     kinds = " · ".join(f"{kind} {n}" for kind, n in figures["flags"].items())
     yield f"flags: {kinds or 'none'}"
     low, readings = figures["below_limit"], figures["readings"]
@@ -85,7 +86,7 @@ def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
         yield f"no fidelity: {figures['fidelity']['reason']}"
 
 
-def _doubles(two: Mapping[str, Any] | None) -> Iterator[str]:
+def doubles_words(two: Mapping[str, Any] | None) -> Iterator[str]:
     """What the readings that both judges scored show, in words."""
     if two is None:
         return
@@ -112,6 +113,8 @@ def _doubles(two: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"  only {counted(two['doubles'], 'double')}: these figures are rough (30 or more are wanted)"
     if two["light_is_out"]:
         yield "  the light judge is out: the strong one read everything, and its scores count"
+    if two.get("light_unfit"):
+        yield f"  {two['light_unfit']}"
     yield f"  {two['to_whom']}"
 
 
@@ -124,7 +127,9 @@ def interpretation_table(figures: Mapping[str, Any]) -> list[str]:
         cells = [_safe(row["tool"]), str(row["n"]), number(row["fidelity"]["estimate"], 3), between(row["fidelity"], 3)]
         rows.append("| " + " | ".join([*cells, light, str(row["flags"])]) + " |")
     skipped = figures["without_reading"]["n"]
-    rows += [""] + [f"- {_safe(line.strip())}" for line in (*_lines(figures), *_doubles(figures["two_judges"]))]
+    rows += [""] + [
+        f"- {_safe(line.strip())}" for line in (*figures_words(figures), *doubles_words(figures["two_judges"]))
+    ]
     return rows + ([f"- {skipped} calls without a reading were skipped"] if skipped else [])
 
 

@@ -1,4 +1,4 @@
-"""A judged run as files: `.json`, `.jsonl`, `.csv`, `.md`, written whole or not at all."""
+"""A judged run as files, by suffix, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
+from rightcall.report.files import cell, refuse_unwritable
 from rightcall.report.interpretation_figures import interpretation_table
 from rightcall.report.judged import audit_lines, headline, judges_line, notes, review_line, run_facts, summary
 from rightcall.report.one import said, stands_out, unit_of, words
 from rightcall.report.plain import visible
-from rightcall.report.write import cell, refuse_unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -201,9 +201,25 @@ def _safe(text: str) -> str:
     return escaped
 
 
+def _report(suffix: str) -> Callable[[Judged, IO[bytes]], None]:
+    """What writes a report of a run in one of the formats that all graders share."""
+
+    def write(judged: Judged, stream: IO[bytes]) -> None:
+        from rightcall.report.formats import WRITERS as REPORTS
+        from rightcall.report.viewing import view_of
+        from rightcall.run.results_live import judged_results
+
+        REPORTS[suffix](view_of(judged_results(judged)), stream)
+
+    return write
+
+
 WRITERS: dict[str, Callable[[Judged, IO[bytes]], None]] = {
     ".json": write_json,
     ".jsonl": _write_jsonl,
     ".csv": _write_csv,
     ".md": _write_markdown,
+    ".html": _report(".html"),
+    ".junit.xml": _report(".junit.xml"),
+    ".sarif": _report(".sarif"),
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from rightcall.report.judged import notes, run_facts, summary
 
 if TYPE_CHECKING:
+    from rightcall.report.frames import Library
     from rightcall.run.judged import Judged
 
 R = TypeVar("R")
@@ -42,6 +43,16 @@ class JudgedRun(Generic[R]):
         The same object as `summary` of `--json`; a proportion is `{estimate, low, high, n, method, …}`.
         """
         return summary(self._judged)
+
+    def to_frame(self, kind: Library | None = None) -> Any:
+        """The results as a data frame of pandas, or of polars where there is no pandas: see `report.frames.to_frame`.
+
+        Raises:
+            MissingExtraError: neither is installed, or not the one that was asked for.
+        """
+        from rightcall.report.frames import to_frame
+
+        return to_frame(self.results, kind, of=self._judged.result_type)
 
     def facts(self) -> dict[str, Any]:
         """What was judged by whom under which prompt: the same object as `run` of `--json`."""

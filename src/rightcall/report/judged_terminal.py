@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from rich.rule import Rule
 from rich.text import Text
 
 from rightcall.report.figures import print_figures
@@ -34,6 +35,12 @@ def print_judged(console: Console, judged: Judged) -> None:
         _print_failures(console, judged)
     for line in review_line(judged):
         console.print(Text(visible(line)))
+
+
+def print_title(console: Console, name: str) -> None:
+    """The line above the part of one grader, where several stand below each other."""
+    console.print()
+    console.print(Rule(Text(visible(name), "bold"), characters="─", align="left", style="dim"))
 
 
 def warning_style(line: str) -> str:

@@ -189,7 +189,7 @@ def _print_ranking(console: Console, ranking: Mapping[str, Any], agents: Sequenc
     for name in ("ability", "95 %", "rank", "won", "lost", "tied"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in ranking["standings"]:
-        table.add_row(*map(visible, _standing(one)))
+        table.add_row(*map(visible, standing_words(one)))
     console.print(table)
     for text in (_unranked(ranking, agents), ranking["method"], ranking["reason"]):
         if text:
@@ -202,7 +202,7 @@ def _unranked(ranking: Mapping[str, Any], agents: Sequence[str]) -> str:
     return f"not ranked, in no pair with a verdict: {', '.join(left)}" if left else ""
 
 
-def _standing(one: Mapping[str, Any]) -> tuple[str, ...]:
+def standing_words(one: Mapping[str, Any]) -> tuple[str, ...]:
     """An agent's line of the ranking."""
     ability, rank = one["ability"], one["rank"]
     value = "–" if ability["estimate"] is None else f"{round(ability['estimate'], 2) + 0.0:+.2f}"
@@ -294,6 +294,6 @@ def markdown(figures: Mapping[str, Any], safe: Callable[[str], str]) -> list[str
         return rows
     rows += ["", "| agent | ability | 95 % interval | rank | won | lost | tied |"]
     rows.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    rows += ["| " + " | ".join(map(safe, _standing(one))) + " |" for one in ranking["standings"]]
+    rows += ["| " + " | ".join(map(safe, standing_words(one))) + " |" for one in ranking["standings"]]
     unranked = _unranked(ranking, figures["agents"])
     return [*rows, "", safe(unranked)] if unranked else rows

@@ -18,6 +18,7 @@ from rightcall.report.plain import shorten, value, visible
 from rightcall.report.shown import moment
 from rightcall.report.summary import counted
 from rightcall.run.items import NO_REVIEW
+from rightcall.run.results import SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +59,7 @@ def print_runs(console: Console, store: str, runs: Sequence[tuple[RunRecord, Run
     header = f"{'run':<{_INDENT}}{'started':<16}  {'grader':<9}  {'status':<11}  judge"
     console.print(Text(header, "bold"))
     for row in run_rows(runs):
-        judges = ", ".join(judge["name"] for judge in row["facts"].get("judges", ())) or "code alone"
+        judges = ", ".join(_judges(row)) or "code alone"
         first = f"{row['id']:<{_INDENT}}{moment(row['started_at'])}  {row['grader']:<9}  {row['status']:<11}  {judges}"
         _line(console, first, _run_style(row["status"]))
         _below(console, _came_of(row))
@@ -68,15 +69,33 @@ def _run_style(status: str) -> str:
     return "" if status == "finished" else "yellow"
 
 
+def _judges(row: Mapping[str, Any]) -> list[str]:
+    """Who was asked, whatever the grader."""
+    facts = row["facts"]
+    each = facts.get("graders", {}).values() if row["grader"] == SUITE else [facts]
+    return list(dict.fromkeys(judge["name"] for one in each for judge in one.get("judges", ())))
+
+
 def _came_of(row: Mapping[str, Any]) -> str:
-    summary = row["summary"]
+    summary, message = row["summary"], [row["message"]] if row["message"] else []
+    if row["grader"] != SUITE:
+        return " · ".join([*_figures(row["grader"], summary), *message])
+    figures = summary.get("graders", {})
+    each = (
+        f"{name} {main_figure(name, figures[name]) or counted(figures[name].get('n', 0), THINGS.get(name, 'trace'))}"
+        for name in row["facts"].get("order", figures)
+        if name in figures
+    )
+    return " · ".join([*each, *message])
+
+
+def _figures(grader: str, summary: Mapping[str, Any]) -> list[str]:
     words = []
     if "n" in summary:
-        words.append(counted(summary["n"], THINGS.get(row["grader"], "trace")))
-    words += [figure] if (figure := main_figure(row["grader"], summary)) else []
+        words.append(counted(summary["n"], THINGS.get(grader, "trace")))
+    words += [figure] if (figure := main_figure(grader, summary)) else []
     words += _without_verdict(summary)
-    words += [f"{summary['not_asked']} not asked"] if summary.get("not_asked") else []
-    return " · ".join([*words, *([row["message"]] if row["message"] else [])])
+    return [*words, *([f"{summary['not_asked']} not asked"] if summary.get("not_asked") else [])]
 
 
 def _without_verdict(summary: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rightcall.report.figures import print_figures
 from rightcall.report.judged import THINGS, asked, audited, judge_summary, unevaluable_words, warnings
-from rightcall.report.judged_terminal import warning_style
+from rightcall.report.judged_terminal import print_title, warning_style
 from rightcall.report.one import STYLES, print_results, urgency
 from rightcall.report.plain import visible
 from rightcall.report.preference_figures import bias_notes
@@ -18,11 +18,12 @@ from rightcall.report.signed import signed_facts, signed_line, signed_words
 from rightcall.report.summary import counted, most_first
 from rightcall.report.unit import print_unit
 from rightcall.run.critical import Critical
+from rightcall.run.results import SUITE
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rightcall.run.finding import Found
+    from rightcall.run.finding import Found, Part
     from rightcall.store.records import VerdictRecord
 
 MOST = 60
@@ -47,13 +48,12 @@ def found_facts(found: Found, limit: float, signed: Signed) -> dict[str, Any]:
         signoff = {} if critical is None else {"signoff": signed_facts(critical)}
         results.append({"verdict": verdict, "result": result} | signoff)
     if found.kind == "run":
-        judges = {name: judge_summary(one, limit, found.others.get(name, {})) for name, one in found.judges.items()}
         value: dict[str, Any] = {
             "id": found.id,
             "kind": "run",
             "run": found.run,
             "event": found.event,
-            "judges": judges,
+            **_judges(found, limit),
         }
         return {**msgspec.to_builtins(value), "results": msgspec.to_builtins(results)}
     for one, (trace, case), second in zip(results, found.sources, found.seconds, strict=True):
@@ -63,6 +63,19 @@ def found_facts(found: Found, limit: float, signed: Signed) -> dict[str, Any]:
         "attempts": [{"seq": seq, "attempt": attempt} for seq, attempt in found.attempts],
     }  # fmt: skip
     return whole | {"review": found.review} if found.review is not None else whole
+
+
+def _judges(found: Found, limit: float) -> dict[str, Any]:
+    """The judges of a run; of several graders, each one's under its name."""
+    each = {
+        part.grader: {
+            "judges": {
+                name: judge_summary(one, limit, part.others.get(name, {})) for name, one in part.judges.items()
+            }
+        }
+        for part in found.parts
+    }
+    return {"graders": each} if found.run is not None and found.run.grader == SUITE else next(iter(each.values()))
 
 
 def _key(verdict: VerdictRecord) -> tuple[str, str, str]:
@@ -113,53 +126,68 @@ def moment(at: str) -> str:
 def _print_run(console: Console, found: Found, limit: float, signed: Signed, *, failed: bool) -> None:
     run, event = found.run, found.event
     assert run is not None  # noqa: S101 - the caller looked
-    summary: Mapping[str, Any] = {} if event is None else event.summary
     status = "unfinished" if event is None else event.status
     console.print(Text(visible(f"{run.id} · {run.grader} · {status} · {moment(run.started_at)}"), "bold"))
     if event is not None and event.message:
         console.print(Text(visible(f"{event.status}: {event.message}"), "yellow"))
-    for line in _notes(found, run.grader, summary, limit):
+    for part in found.parts:
+        if run.grader == SUITE:
+            print_title(console, part.grader)
+        _print_part(console, part, limit)
+        results = [pair for pair in found.results if pair[0].grader == part.grader]
+        _print_results(console, part.grader, results, signed, failed=failed)
+        _print_reviews(console, run.id, part.summary)
+    if (line := signed_line(signed.values())) is not None:
+        console.print(Text(line))
+
+
+def _print_part(console: Console, part: Part, limit: float) -> None:
+    """What one grader of a run found, and how far its judges can be trusted."""
+    summary = part.summary
+    for line in _notes(part, limit):
         console.print(Text(visible(line), warning_style(line)))
-    for line in [*asked(run.facts), *_terms(run.facts)]:
+    for line in [*asked(part.facts), *_terms(part.facts)]:
         console.print(Text(visible(line)))
     if summary:
-        console.print(Text(visible(_counts(run.grader, summary))))
-        print_figures(console, run.grader, summary.get("own", summary if run.grader == "golden" else {}))
-    if run.grader != "probe":
-        for name, tally in found.judges.items():
+        console.print(Text(visible(_counts(part.grader, summary))))
+        print_figures(console, part.grader, summary.get("own", summary if part.grader == "golden" else {}))
+    if part.grader != "probe":
+        for name, tally in part.judges.items():
             for line in audited(name, tally):
                 console.print(Text(visible(line)))
-    _print_results(console, found, signed, failed=failed)
-    if summary.get("reviews"):
-        reasons = " · ".join(f"{reason} {n}" for reason, n in most_first(summary["reviews"]))
-        console.print(Text(f"for review: {reasons}"))
-        console.print(Text(f"  rightcall review list --run {run.id}"))
 
 
-def _notes(found: Found, grader: str, summary: Mapping[str, Any], limit: float) -> list[str]:
+def _notes(part: Part, limit: float) -> list[str]:
     """What must be known before any figure, as it was said when the run ended."""
-    notes = [*summary.get("warnings", ())]
-    if grader == "preference" and summary.get("own"):
-        notes += bias_notes(summary["own"])
-    for name, tally in found.judges.items():
-        notes += warnings(name, tally, limit, found.others.get(name, {}))
+    notes = [*part.summary.get("warnings", ())]
+    if part.grader == "preference" and part.summary.get("own"):
+        notes += bias_notes(part.summary["own"])
+    for name, tally in part.judges.items():
+        notes += warnings(name, tally, limit, part.others.get(name, {}))
     return notes
 
 
-def _print_results(console: Console, found: Found, signed: Signed, *, failed: bool) -> None:
-    """Results by unit, those that stand out first."""
-    words = {unit: signed_words(one) for (_, _, unit), one in signed.items()}
-    pairs = [(verdict.unit, result) for verdict, result in found.results]
+def _print_reviews(console: Console, run_id: str, summary: Mapping[str, Any]) -> None:
+    if summary.get("reviews"):
+        reasons = " · ".join(f"{reason} {n}" for reason, n in most_first(summary["reviews"]))
+        console.print(Text(f"for review: {reasons}"))
+        console.print(Text(f"  rightcall review list --run {run_id}"))
+
+
+def _print_results(
+    console: Console, grader: str, results: Sequence[tuple[VerdictRecord, Any]], signed: Signed, *, failed: bool
+) -> None:
+    """Results of one grader by unit, those that stand out first."""
+    words = {unit: signed_words(one) for (_, by, unit), one in signed.items() if by == grader}
+    pairs = [(verdict.unit, result) for verdict, result in results]
     pairs.sort(key=lambda pair: urgency(pair[1]))
     print_results(console, pairs[:MOST], words)
     if not pairs:
         console.print(Text("every result on record passed" if failed else "no result is on record"))
     if len(pairs) > MOST:
         console.print(Text(f"  … {len(pairs) - MOST} more: --json shows all", "dim"))
-    if pairs and found.run is not None and found.run.grader != "probe":
+    if pairs and grader != "probe":
         console.print(Text(f"  each in full: rightcall show {visible(pairs[0][0])}", "dim"))
-    if (line := signed_line(signed.values())) is not None:
-        console.print(Text(line))
 
 
 def _terms(facts: Mapping[str, Any]) -> list[str]:

@@ -75,7 +75,7 @@ def print_explained(console: Console, item: Explained) -> None:
     for line in item.names:
         console.print(Padding(Text(line, "dim"), (0, 0, 0, 2), expand=False))
     if item.rows:
-        console.print(_diff(item.rows))
+        console.print(_diff(item.rows, item.left))
     for veto in item.vetoes:
         console.print(Padding(Text(f"veto: {veto}", "bold red"), (0, 0, 0, 2), expand=False))
     for reason in item.reasons:
@@ -88,10 +88,10 @@ def _severity_style(reason: str) -> str:
     return {"CRITICAL": "bold red", "HIGH": "red", "MEDIUM": "yellow"}.get(reason.split(" ", 1)[0], "")
 
 
-def _diff(rows: tuple[DiffRow, ...]) -> Table:
+def _diff(rows: tuple[DiffRow, ...], left: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1), show_header=True, header_style="dim", expand=True)
     table.add_column("", no_wrap=True, width=1)
-    table.add_column("golden", ratio=1, overflow="fold")
+    table.add_column(left, ratio=1, overflow="fold")
     table.add_column("agent", ratio=1, overflow="fold")
     for row in rows:
         style = "red" if row.bad else ""

@@ -259,6 +259,12 @@ def _opinion(opinion: Mapping[str, Any], entries: Mapping[str, tuple[int, Attemp
         yield "", f"rightcall log show {seen[-1][0]}", "dim"
 
 
+def said_by(opinion: Mapping[str, Any]) -> list[str]:
+    """What one judge said, or why nothing, and what of it contradicts code; `opinion` as it stands in a result."""
+    lines = [text for label, text, _ in _opinion(opinion, {}) if not label]
+    return [text for text in lines if not text.startswith("agrees with code: ")]
+
+
 def _said_selection(reply: Mapping[str, Any]) -> Iterator[str]:
     yield f"{reply['grade']} {reply['failure_category'] or ''}".rstrip()
     yield f"“{reply['justification']}”"

@@ -126,7 +126,11 @@ class CaseView(Struct, frozen=True, kw_only=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """Results of one grader by outcome; `unread`: what was selected and has no result at all."""
+    """Results of one grader by outcome.
+
+    `unread`: what was selected and has no result at all. `aside`: how many of `error` were never to be judged, such as
+    pairs that code leaves undecided in a run without judges: nothing is wrong with them.
+    """
 
     n: int = 0
     passed: int = 0
@@ -134,6 +138,7 @@ class Counts(Struct, frozen=True, kw_only=True):
     error: int = 0
     waiting: int = 0
     unread: int = 0
+    aside: int = 0
 
 
 class GraderView(Struct, frozen=True, kw_only=True):

@@ -174,7 +174,7 @@ def _by_judges(result: PreferenceResult, rules: ExportRules) -> Settled | NotUse
         return "second_judge"
     if result.escalated and not second:
         return "escalated"
-    sure = result.confidence
+    sure = result.sure
     if sure is None or sure < rules.min_confidence:
         return "low_confidence"
     heard = [one for one in result.reconciled if one.orders]

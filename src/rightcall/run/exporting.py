@@ -20,6 +20,7 @@ from rightcall.review.urgency import needed, rank
 from rightcall.run.catalog_record import kept_catalog
 from rightcall.run.critical import criticals
 from rightcall.run.export_rules import PairReview, Said, Settled, settle
+from rightcall.run.suite_facts import graders_in
 from rightcall.store.packing import digest_of
 from rightcall.store.records import item_of, short_item
 from rightcall.trace.catalog import parse_tools
@@ -74,14 +75,15 @@ def preference_runs(store: Store, wanted: Sequence[str]) -> list[str]:
         StoreError: an unknown run. ConfigError: a run of another grader, or there is none at all.
     """
     for run_id in wanted:
-        grader = store.run(run_id).grader
-        if grader != GRADER:
+        graders = graders_in(store.run(run_id))
+        if GRADER not in graders:
+            named = ", ".join(f"`{name}`" for name in graders)
             raise ConfigError(
-                f"run `{run_id}` is one of `{grader}`", place=Place("--run"), hint="name a run of `preference`"
+                f"run `{run_id}` is one of {named}", place=Place("--run"), hint="name a run of `preference`"
             )
     if wanted:
         return list(dict.fromkeys(wanted))
-    newest = next((run.id for run, _ in store.runs() if run.grader == GRADER), None)
+    newest = next((run.id for run, _ in store.runs() if GRADER in graders_in(run)), None)
     if newest is None:
         raise ConfigError("no run of `preference` is on record", hint="compare traces first: rightcall preference A B")
     return [newest]

@@ -13,6 +13,7 @@ from rightcall.errors import ConfigError, StoreError
 from rightcall.grade.opinion import Opinion
 from rightcall.review.urgency import URGENCY
 from rightcall.run.items import JudgeTally
+from rightcall.run.suite_facts import facts_for, graders_in, summary_for
 from rightcall.store.records import AttemptRecord, ReviewRecord, RunEvent, RunRecord, VerdictRecord
 from rightcall.trace import jsontext
 
@@ -29,6 +30,22 @@ class ReviewItem(Struct, frozen=True, kw_only=True):
     item: ReviewRecord
 
 
+class Part(Struct, frozen=True, kw_only=True):
+    """What one grader of a run left behind.
+
+    Attributes:
+        grader: its name. facts: what was judged, how, by whom. summary: its figures; empty where there are none yet.
+        judges: counted over all its results. others: judge -> model -> answers that came from that model although
+            another one was asked for.
+    """
+
+    grader: str
+    facts: dict[str, Any] = {}
+    summary: dict[str, Any] = {}
+    judges: dict[str, JudgeTally] = {}
+    others: dict[str, dict[str, int]] = {}
+
+
 class Found(Struct, frozen=True, kw_only=True):
     """What is on record under an id.
 
@@ -37,8 +54,7 @@ class Found(Struct, frozen=True, kw_only=True):
         run, event: the run and what became of it, for a run.
         review: the item, for a review item.
         results: (verdict record, result as `--json` gives it), by unit.
-        judges: the judges of a run, counted over all its results; `others`: judge -> model -> answers that came from
-            that model although another one was asked for.
+        parts: the graders of a run, in the order in which they ran.
         sources: for anything but a run, (trace, case or step) of each result as they were kept; `None` where none was.
         seconds: the second trace of each result, for graders that compare.
         attempts: (log entry, attempt), for anything but a run; those of the results in their order.
@@ -51,8 +67,7 @@ class Found(Struct, frozen=True, kw_only=True):
     event: RunEvent | None = None
     review: ReviewRecord | None = None
     results: tuple[tuple[VerdictRecord, Any], ...] = ()
-    judges: dict[str, JudgeTally] = {}
-    others: dict[str, dict[str, int]] = {}
+    parts: tuple[Part, ...] = ()
     sources: tuple[tuple[Any, Any], ...] = ()
     seconds: tuple[Any, ...] = ()
     attempts: tuple[tuple[int, AttemptRecord], ...] = ()
@@ -96,20 +111,30 @@ def find(store: Store, wanted: str, *, failed: bool = False) -> Found:
 
 def _run(store: Store, run: RunRecord, event: RunEvent | None, *, failed: bool) -> Found:
     """A run with its results, which are read one by one and kept if they are asked for, and its judges."""
-    judges: dict[str, JudgeTally] = {}
+    summary = {} if event is None else event.summary
+    parts = {
+        name: Part(grader=name, facts=facts_for(run, name), summary=dict(summary_for(run, summary, name)), judges={},
+                   others={})
+        for name in graders_in(run)
+    }  # fmt: skip
     kept = []
     for pair in _results(store, store.verdicts(run.id)):
+        judges = parts[pair[0].grader].judges
         for opinion in msgspec.convert(pair[1].get("judges", []), list[Opinion]):
             judges.setdefault(opinion.judge, JudgeTally()).add(opinion)
         if not failed or _did_not_pass(pair):
             kept.append(pair)
-    kept.sort(key=lambda pair: natural(pair[0].unit))
-    others: dict[str, dict[str, int]] = {}
+    places = {name: place for place, name in enumerate(parts)}
+    kept.sort(key=lambda pair: (places[pair[0].grader], natural(pair[0].unit)))
     for _, _, one in store.attempts(run_id=run.id, status="JUDGE_UNREACHABLE"):
         if one.model_answered is not None:
-            models = others.setdefault(one.judge, {})
+            # The exchanges of a run of probes carry the names of the graders that are attacked.
+            part = parts.get(one.grader) or parts[run.grader]
+            models = part.others.setdefault(one.judge, {})
             models[one.model_answered] = models.get(one.model_answered, 0) + 1
-    return Found(id=run.id, kind="run", run=run, event=event, results=tuple(kept), judges=judges, others=others)
+    return Found(
+        id=run.id, kind="run", run=run, event=event, results=tuple(kept), parts=tuple(parts.values())
+    )  # fmt: skip
 
 
 def natural(unit: str) -> list[tuple[str, int]]:
@@ -172,6 +197,8 @@ def _did_not_pass(pair: tuple[VerdictRecord, Any]) -> bool:
         return verdict.status != "EVALUATED" or result.get("order_inconsistent") is True
     if verdict.verdict is not None or verdict.status != "EVALUATED":
         return verdict.verdict != "PASS"
+    if verdict.grader == "interpretation":  # what was misread: below 4 of 5, as it is called where it is listed
+        return bool(result["score"] < (0.8 if result["fidelity_mapping"] == "direct" else 4))
     return result.get("misuse_severity") in ("CRITICAL", "HIGH")
 
 

@@ -15,6 +15,7 @@ from rightcall.run.drawing import sampled
 from rightcall.run.opening import may_be_there, open_store
 from rightcall.run.resuming import on_record
 from rightcall.run.subject import Judge, cache_key
+from rightcall.run.suite_facts import SUITE
 
 if TYPE_CHECKING:
     from rightcall.run.judged_setup import Setup
@@ -151,7 +152,8 @@ def _known(setup: Setup) -> _Known:
         if setup.asking.terms.use_cache:
             known.answers.update(attempt.key for _, _, attempt in store.attempts(status="ok"))
         if setup.asking.resume is not None:
-            before = on_record(store, store.run(setup.asking.resume).id)
+            run = store.run(setup.asking.resume)
+            before = on_record(store, run.id, grader=setup.work.grader if run.grader == SUITE else None)
             known.settled.update(before.settled)
             known.answers.update(old.key for past in before.past.values() for old in past if _needs_no_call(old))
     return known

@@ -74,6 +74,7 @@ class How(TypedDict, total=False):
     sample, seed: judge only so many, drawn at random by the seed.
     budget: `200calls`, `1Mtok`, `2.50usd`: stop before more is spent.
     resume: the id of the run to go on with.
+    offline: only answers that were recorded count; a question without one has no verdict (`not_recorded`).
     use_cache: whether answers on record count. They do, except from judges that are code of the program: what a
         function says today may not be what it said before.
     progress: called with how many are judged, and how many of them without a verdict.
@@ -89,6 +90,7 @@ class How(TypedDict, total=False):
     seed: int
     budget: str
     resume: str
+    offline: bool
     use_cache: bool
     progress: Callable[[int, int], None]
 
@@ -236,6 +238,7 @@ class Desk:
 
     async def run(self, setup: Setup) -> Judged:
         """Judge; a record that is dropped is not named."""
+        setup.offline = self.flags.offline
         body = self._body()
         if body is not None:
             setup.asking = replace(setup.asking, bodies=(body,))
@@ -350,7 +353,7 @@ def _flags(how: How, judges: Panel, *, is_kept: bool) -> Flags:
     return Flags(
         prompt=None if prompt is None else str(prompt), replicates=how.get("replicates", 1),
         quorum=how.get("quorum"), jobs=how.get("jobs"), sample=how.get("sample"), seed=how.get("seed", 0),
-        budget=how.get("budget"), resume=resume, use_cache=how.get("use_cache", not judges.clients),
+        budget=how.get("budget"), resume=resume, offline=how.get("offline", False), use_cache=how.get("use_cache", not judges.clients),
     )  # fmt: skip
 
 

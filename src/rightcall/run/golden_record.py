@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from rightcall.errors import Place, StoreError
 from rightcall.grade.verdict import GoldenResult
 from rightcall.run.clock import now, today
 from rightcall.run.record import sha256_of
@@ -18,7 +19,7 @@ from rightcall.store.records import CaseRecord, ReviewRecord, RunEvent, TraceRec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rightcall.store.records import Record, RunStatus
+    from rightcall.store.records import Record, RunRecord, RunStatus
     from rightcall.store.store import Store
 
 
@@ -28,15 +29,21 @@ class GoldenRecorder:
     Args:
         store: where to.
         facts: what is graded against what.
+        within: the run of several graders that this one is a part of; it has begun already, and ends elsewhere. What
+            it has on record is not written twice.
 
     Attributes:
         run: the run on record.
     """
 
-    def __init__(self, store: Store, facts: dict[str, Any]) -> None:
-        """Take a run id."""
+    def __init__(self, store: Store, facts: dict[str, Any], within: RunRecord | None = None) -> None:
+        """Take a run id, or look up what is on record."""
         self._store = store
-        self.run = store.new_run("golden", today(), now(), facts)
+        self.run = within if within is not None else store.new_run("golden", today(), now(), facts)
+        self._before: dict[str, str] = {}
+        if within is not None:
+            there = store.find_verdicts(run_id=within.id, grader="golden")
+            self._before = {verdict.unit: verdict.result for verdict in there}
         self._units: Counter[str] = Counter()
         self._kept: set[str] = set()
 
@@ -48,7 +55,7 @@ class GoldenRecorder:
             kept: the redacted trace and case of each.
 
         Raises:
-            StoreError: nothing of the batch was written.
+            StoreError: nothing of the batch was written; `STORE_CONFLICT` where another result is on record.
         """
         records: list[Record] = []
         bodies: list[bytes] = []
@@ -61,6 +68,10 @@ class GoldenRecorder:
         self, line: bytes, trace: bytes | None, case: bytes | None, records: list[Record], bodies: list[bytes]
     ) -> None:
         result = msgspec.json.decode(line, type=GoldenResult)
+        unit = self._unit(result)
+        if (there := self._before.pop(unit, None)) is not None:
+            self._refuse_another(unit, there, sha256_of(line))
+            return
         bodies.append(line)
         trace_sha, case_sha = self._body(trace, bodies), self._body(case, bodies)
         if trace_sha is not None:
@@ -68,9 +79,6 @@ class GoldenRecorder:
         if case_sha is not None and case_sha not in self._kept:
             records.append(CaseRecord(body=case_sha, id=result.case_id or ""))
             self._kept.add(case_sha)
-        name = result.trace_id or f"{result.case_id} (no trace)"
-        self._units[name] += 1
-        unit = name if self._units[name] == 1 else f"{name} ({self._units[name]})"
         records.append(
             VerdictRecord(
                 run_id=self.run.id,
@@ -89,6 +97,21 @@ class GoldenRecorder:
             )
         )
         records += self._reviews(result, unit)
+
+    def _unit(self, result: GoldenResult) -> str:
+        """What the result is called in this run: a trace that comes again gets a number."""
+        name = result.trace_id or f"{result.case_id} (no trace)"
+        self._units[name] += 1
+        return name if self._units[name] == 1 else f"{name} ({self._units[name]})"
+
+    def _refuse_another(self, unit: str, there: str, here: str) -> None:
+        """Refuse to count another result than the one that the run has on record already."""
+        if there != here:
+            raise StoreError(
+                f"golden says something else about `{unit}` than run {self.run.id} has on record",
+                code="STORE_CONFLICT", place=Place(self._store.name),
+                hint="another version of rightcall began it: begin anew",
+            )  # fmt: skip
 
     def _body(self, body: bytes | None, bodies: list[bytes]) -> str | None:
         if body is None:

@@ -30,8 +30,9 @@ from rightcall.run.hiding import hidden_case, hidden_trace
 from rightcall.run.items import Concluded, Item, Query, ToReview
 from rightcall.run.opinions import common_reviews, seen_in, suspected, voices_of
 from rightcall.run.questions import Unasked
-from rightcall.run.reading_figures import InterpretationAggregate, Skipped
-from rightcall.run.reading_sampling import Reading, TwoPhases, doubles_of, reading_of
+from rightcall.run.reading_figures import InterpretationAggregate, Skipped, nothing_to_judge
+from rightcall.run.reading_sampling import TwoPhases, doubles_of, out_words, reading_of
+from rightcall.run.recalibrating import confidence_heard, confidence_words, worth_fields
 from rightcall.run.resuming import AGAIN
 from rightcall.run.selection import prompt_facts
 from rightcall.run.subject import Subject
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from rightcall.run.attempt import Outcome
     from rightcall.run.opinions import Voices
     from rightcall.run.questions import Prompter
+    from rightcall.run.recalibrating import Recalibrating
     from rightcall.run.rubric import Joined
     from rightcall.run.secrets import Cleaner
     from rightcall.trace.catalog import Catalog
@@ -95,6 +97,7 @@ class InterpretationWork:
         mapping: from a judge's score to fidelity.
         min_fidelity, min_confidence: below them a person looks.
         phases: how the strong judge is asked; `None`: there is none, and all judges read everything.
+        recalibrating: what stated confidence is worth; `None`: it counts as it is stated.
         agents: models of the agents that were seen, for a warning.
         skips: the calls without a reading.
     """
@@ -108,6 +111,7 @@ class InterpretationWork:
     min_fidelity: float = 0.8
     min_confidence: float = 0.7
     phases: TwoPhases | None = None
+    recalibrating: Recalibrating | None = None
     more_facts: dict[str, Any] = field(default_factory=dict)
     reports: dict[str, ReadingReport] = field(default_factory=dict)
     agents: set[str] = field(default_factory=set)
@@ -133,7 +137,9 @@ class InterpretationWork:
                 "strong": None if phases is None else phases.strong,
                 "strong_share": None if phases is None else phases.share,
                 "max_disagreement": None if phases is None else phases.limit,
+                **({} if phases is None or not phases.unfit else {"light_unfit": dict(phases.unfit)}),
             },
+            **({} if self.recalibrating is None else self.recalibrating.facts()),
         }  # fmt: skip
 
     # ---- items -----------------------------------------------------------------------------------------------------
@@ -180,7 +186,7 @@ class InterpretationWork:
         name = shown.id if repeat == 1 else f"{shown.id} ({repeat})"
         for segment in segments(shown):
             unit = f"{name}#c{segment.call_index + 1}"
-            reason = _nothing_to_judge(segment)
+            reason = nothing_to_judge(segment)
             if reason is not None:
                 skips.append(Skipped(unit, segment.call.tool, reason))
                 continue
@@ -209,6 +215,10 @@ class InterpretationWork:
         """What several judges vote on."""
         return INTERPRETATION_DIRECT if self.mapping == "direct" else INTERPRETATION
 
+    def notes(self) -> list[str]:
+        """What must be said of the judges, in words."""
+        return [*self.warnings, *(self.recalibrating.notes() if self.recalibrating else ())]
+
     def later(self, items: int) -> int:
         """How many questions to the strong judge follow at least; small strata add some, a bad light judge all."""
         return 0 if self.phases is None else ceil(self.phases.share * items)
@@ -231,9 +241,9 @@ class InterpretationWork:
         pending = self._pending(results, set(drawn))
         if pending:
             return self._asked_strong(pending, drawn)
-        if not phases.is_out(doubles_of(readings, drawn)):
+        if not phases.is_out(doubles_of(readings, drawn)) and phases.unfit_words(readings) is None:
             return None
-        self._say_out(readings, drawn)
+        self.warnings = [out_words(phases, readings, drawn)]
         pending = self._pending(results, {one.unit for one in readings if one.light is not None})
         return self._asked_strong(pending, drawn) if pending else None
 
@@ -271,23 +281,6 @@ class InterpretationWork:
         finally:
             self.reports.clear()
             self.reports.update(reports)
-
-    def _say_out(self, readings: list[Reading], drawn: dict[str, float]) -> None:
-        assert self.phases is not None  # noqa: S101 - only called where there are phases
-        share = self.phases.disagreement(doubles_of(readings, drawn))
-        words = (
-            f"light judge `{self.phases.light}` is out: it disagrees with `{self.phases.strong}` on "
-            f"{share.estimate:.3f} [{share.low:.3f}, {share.high:.3f}] of {share.n} readings, limit "
-            f"{self.phases.limit:g}; the strong judge was asked about all"
-        )
-        self.warnings = [words]
-
-
-def _nothing_to_judge(segment: Segment) -> str | None:
-    """Why a segment has no reading to judge; `None` if it has."""
-    if segment.status == "no_result":
-        return "no_result"
-    return "no_reading" if segment.status == "implicit" and segment.next_action is None else None
 
 
 @dataclass(frozen=True)
@@ -358,11 +351,12 @@ class _Concluding:
     def _scored(self, result: InterpretationResult, voices: Voices, who: str) -> InterpretationResult:
         """The result with the judges' score; the texts are those of a judge that gave it."""
         score: float = voices.fields["score"]
+        stated, worth = confidence_heard(voices, self.work.recalibrating)
         said = next((reply for reply in voices.replies if reply["score"] == score), voices.replies[0])
-        sure = [reply["confidence"] for reply in voices.replies if reply.get("confidence") is not None]
         return replace(
             result, score=score, scored_by=who, interpretation_fidelity_score=fidelity(score, self.work.mapping),
-            action_score=voices.fields.get("action_score"), confidence=min(sure, default=None),
+            action_score=voices.fields.get("action_score"), confidence=stated,
+            **worth_fields(worth),
             interpretation_accuracy=said["interpretation_accuracy"], justification=said["justification"],
             action_appropriateness=said["action_appropriateness"], key_errors=tuple(said["key_errors"]),
             misinterpretation_flags=_listed(said.get("misinterpretation_flags")),
@@ -381,11 +375,12 @@ class _Concluding:
         work, unasked = self.work, self.question.unasked
         if result.status != "EVALUATED":
             yield ToReview("unevaluable", unasked.message if unasked else voices.message or str(result.reason))
-        score, sure = result.interpretation_fidelity_score, result.confidence
+        score, sure = result.interpretation_fidelity_score, result.sure
         if score is not None and score < work.min_fidelity:
             yield ToReview("low_fidelity", f"fidelity {score:g}, limit {work.min_fidelity:g}")
         if sure is not None and sure < work.min_confidence:
-            yield ToReview("low_confidence", f"confidence {sure:g}, limit {work.min_confidence:g}")
+            words = f"{confidence_words(result.confidence, sure)}, limit {work.min_confidence:g}"
+            yield ToReview("low_confidence", words)
         if result.disagreement and not voices.disagreement:
             words = f"the light judge says {result.light_score:g}, the strong one {result.strong_score:g}"
             yield ToReview("panel_disagreement", words)

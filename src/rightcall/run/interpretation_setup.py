@@ -24,6 +24,7 @@ from rightcall.run.judged_setup import (
 from rightcall.run.judges import Panel, panel_of, relatives
 from rightcall.run.prepare import prepare
 from rightcall.run.reading_sampling import TwoPhases
+from rightcall.run.recalibrating import Recalibrating, recalibrating, unfit_models
 from rightcall.run.step_source import case_files
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def set_up_interpretation(loaded: Loaded, flags: Flags) -> Setup:
         work = work_of(loaded, plan, panel, light, cleaner, flags)
     return Setup(
         work, panel, asking, cleaner, loaded, flags.offline, keeps=True, inputs=[*plan.traces, *case_files(plan)],
-        warn=lambda: [*relatives(panel, work.agents), *work.warnings], close=plan.cases.close,
+        warn=lambda: [*relatives(panel, work.agents), *work.notes()], close=plan.cases.close,
     )  # fmt: skip
 
 
@@ -90,11 +91,13 @@ def work_of(
     mapping = mapping_of(asked.prompt, table.mapping)
     joining = Joining(plan, given)
     files = [] if given is not None else [file_facts(path) for path in (*plan.traces, *case_files(plan))]
+    cases = None if given is not None else list(map(file_facts, case_files(plan)))
     return InterpretationWork(
         traces=joining.joined, prompter=prompter_with(asked, mapping), cleaner=cleaner, mapping=mapping,
         quorum=quorum_of(panel, flags), review_share=loaded.settings.review.random, min_fidelity=table.min_fidelity,
-        min_confidence=table.min_confidence, phases=phases_of(panel, light, table, mapping, flags.seed),
-        more_facts=inputs_facts(files, loaded, plan.policy, flags), reports=joining.reports,
+        min_confidence=table.min_confidence, recalibrating=_recalibrating(loaded, asked, panel),
+        phases=_with_calibration(loaded, phases_of(panel, light, table, mapping, flags.seed), asked, panel),
+        more_facts=inputs_facts(files, loaded, plan.policy, flags, cases), reports=joining.reports,
     )  # fmt: skip
 
 
@@ -195,6 +198,22 @@ def prompter_with(prompter: Prompter, mapping: Mapping) -> Prompter:
     """The prompter with a schema for scores from 0 to 1, where its prompt states none of its own."""
     is_stated = prompter.prompt.reply_schema is not None
     return prompter if is_stated or mapping != "direct" else replace(prompter, reply_schema=DIRECT_SCHEMA)
+
+
+def _with_calibration(loaded: Loaded, phases: TwoPhases | None, asked: Prompter, panel: Panel) -> TwoPhases | None:
+    """The two phases, with what is on record against the light judge."""
+    if phases is None:
+        return None
+    unfit = unfit_models(loaded, phases.light, asked.prompt.sha256)
+    return replace(phases, light_model=panel.specs[phases.light].model, unfit=unfit)
+
+
+def _recalibrating(loaded: Loaded, asked: Prompter, panel: Panel) -> Recalibrating | None:
+    """What stated confidence is worth, if the settings ask for that."""
+    if loaded.settings.interpretation.confidence == "stated" or not panel.specs:
+        return None
+    models = {name: spec.model for name, spec in panel.specs.items()}
+    return recalibrating(loaded, "interpretation", asked.prompt.sha256, models)
 
 
 def phases_of(

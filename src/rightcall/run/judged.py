@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from rightcall.errors import ConfigError, NoDataError, Place, RightcallError
+from rightcall.errors import ConfigError, RightcallError
 from rightcall.run.clock import now, today
 from rightcall.run.concluding import Verdicts
 from rightcall.run.drawing import sampled
 from rightcall.run.interrupts import on_interrupt
 from rightcall.run.items import JudgedTally
+from rightcall.run.judged_facts import judge_facts, refuse_nothing
 from rightcall.run.judging import Judging, Stop, Terms
 from rightcall.run.record import Recorder
 from rightcall.run.resuming import Before, on_record, refuse_other_inputs
@@ -57,6 +58,8 @@ class Asking:
         quorum: how many judges must have answered; `None` = more than half.
         review_share: share of items that go to review at random, for calibration.
         bodies: what is kept with the run besides what it judges: the suite's catalog.
+        within: the run of several graders that this one is a part of. It has begun, and ends elsewhere; what it has on
+            record of this grader counts as it stands.
     """
 
     terms: Terms
@@ -67,6 +70,7 @@ class Asking:
     quorum: int | None = None
     review_share: float = 0.1
     bodies: tuple[bytes, ...] = ()
+    within: RunRecord | None = None
 
 
 @dataclass
@@ -181,9 +185,7 @@ class _Run:
     ) -> None:  # fmt: skip
         self.work, self.judges, self.asking, self.cleaner, self.store = work, judges, asking, cleaner, store
         self.progress, self.warn = progress, warn
-        self.facts = cleaner.value(
-            {**work.facts(), "judges": [judge_facts(judge) for judge in judges], **_asked(asking)}
-        )
+        self.facts = facts_of(work, judges, asking, cleaner)
         self.before = Before()
         self.verdicts: Verdicts | None = None
         self.judged: Judged
@@ -253,16 +255,22 @@ class _Run:
                 raise ConfigError("a judge is only asked where its answers can be kept", hint="name a --store")
             return None
         self.store.write([], self.asking.bodies)
+        staged, within = hasattr(self.work, "stage"), self.asking.within
+        if within is not None:
+            self.before = on_record(self.store, within.id, grader=self.work.grader, staged=staged)
+            return within
         if self.asking.resume is None:
             return self.store.new_run(self.work.grader, today(), now(), self.facts)
         run = self.store.run(self.asking.resume)
         refuse_other_inputs(run, self.work.grader, self.facts)
         self.store.write([RunEvent(run_id=run.id, at=now(), status="resumed")])
-        self.before = on_record(self.store, run.id, staged=hasattr(self.work, "stage"))
+        self.before = on_record(self.store, run.id, staged=staged)
         return run
 
     async def _end(self, writer: Writer, run: RunRecord, status: RunStatus, message: str | None) -> None:
         self.judged.warnings = self.cleaner.value(self.warn())
+        if self.asking.within is not None:
+            return
         plain = jsontext.decode(msgspec.json.encode(kept_summary(self.judged)))
         await writer.append([RunEvent(run_id=run.id, at=now(), status=status, message=message, summary=plain)])
 
@@ -301,15 +309,7 @@ class _Run:
         first = next(items, None)
         if first is not None:
             return chain((first,), items)
-        nothing = getattr(self.work, "why_nothing", str)()
-        if nothing:
-            raise NoDataError(nothing)
-        only = self.facts.get("only")
-        if only is not None:
-            flag = {"selection": "--only", "preference": "--case"}.get(self.work.grader, "--trace")
-            raise ConfigError(f"nothing has the id `{only}`", place=Place(flag), hint="check the id")
-        if not any(report.skipped for report in self.work.reports.values()):
-            raise NoDataError("nothing to judge in these files")
+        refuse_nothing(self.work, self.facts.get("only"))
         return items
 
     def _items(self) -> Iterator[Item]:
@@ -356,14 +356,11 @@ class _Run:
         self.progress(tally.evaluated + bad, bad)
 
 
-def judge_facts(judge: Judge) -> dict[str, Any]:
-    """A judge as it stands in a run's facts: who, where, how; no secrets."""
-    from rightcall.run.record import endpoint_of
-
-    return {
-        "name": judge.name, "provider": judge.spec.provider, "model": judge.spec.model,
-        "endpoint": endpoint_of(judge.spec), "parameters": judge.parameters(),
-    }  # fmt: skip
+def facts_of(work: Work, judges: Sequence[Judge], asking: Asking, cleaner: Cleaner) -> dict[str, Any]:
+    """What a run judges, by whom and how: enough to tell whether it may be gone on with."""
+    facts = {**work.facts(), "judges": [judge_facts(judge) for judge in judges], **_asked(asking)}
+    found: dict[str, Any] = cleaner.value(facts)
+    return found
 
 
 def _asked(asking: Asking) -> dict[str, Any]:
@@ -374,7 +371,10 @@ def _asked(asking: Asking) -> dict[str, Any]:
 
 def kept_summary(judged: Judged) -> dict[str, Any]:
     """The figures of a run as its record keeps them."""
-    return {**short_summary(judged), "own": judged.aggregate.summary(), "warnings": judged.warnings}
+    return {
+        **short_summary(judged), "own": judged.aggregate.summary(), "warnings": judged.warnings,
+        "spent": judged.spent or None, "other_models": judged.others,
+    }  # fmt: skip
 
 
 def short_summary(judged: Judged) -> dict[str, Any]:

@@ -53,6 +53,7 @@ class Flags:
         prompt: in place of the settings' prompt.
         replicates, quorum, jobs, sample, seed, budget, resume, offline, use_cache: see `Asking` and `Terms`.
         policy, limit, strict, only: as for `golden`.
+        keeps: whether the run is kept in any case, also one that code decides in a project without a store.
     """
 
     judge: str | None = None
@@ -71,6 +72,7 @@ class Flags:
     limit: int | None = None
     strict: bool = False
     only: str | None = None
+    keeps: bool = False
 
 
 @dataclass
@@ -153,10 +155,12 @@ def set_up_selection(loaded: Loaded, files: tuple[str, ...], flags: Flags) -> Se
             steps=source.steps, tools=tools, matrix=Matrix(rules, loaded.settings.aliases), cleaner=cleaner,
             aliases=loaded.settings.aliases, prompter=asked if panel.specs else None, quorum=quorum_of(panel, flags),
             review_share=loaded.settings.review.random, new_share=loaded.settings.review.random_new_tools,
-            more_facts=inputs_facts(list(map(file_facts, source.inputs)), loaded, rules, flags),
+            more_facts=inputs_facts(
+                list(map(file_facts, source.inputs)), loaded, rules, flags, list(map(file_facts, source.cases))
+            ),
             reports=source.reports,
         )  # fmt: skip
-        keeps = bool(panel.specs) or has_store(loaded) or flags.resume is not None
+        keeps = bool(panel.specs) or has_store(loaded) or flags.resume is not None or flags.keeps
         if keeps:
             note_new_tools(work, loaded, flags.resume)
         undo.pop_all()
@@ -191,7 +195,8 @@ def set_up_rubric(loaded: Loaded, flags: Flags) -> Setup:
             matrix=Matrix(plan.policy, plan.aliases), aliases=plan.aliases,
             review_share=loaded.settings.review.random, reports=joining.reports,
             more_facts=inputs_facts(
-                [file_facts(path) for path in (*plan.traces, *case_files(plan))], loaded, plan.policy, flags
+                [file_facts(path) for path in (*plan.traces, *case_files(plan))], loaded, plan.policy, flags,
+                list(map(file_facts, case_files(plan))),
             ),
         )  # fmt: skip
         asking = asking_of(loaded, panel, flags)
@@ -274,11 +279,23 @@ def _tools_file(loaded: Loaded) -> Path | None:
     return folder_of(loaded, "tools") / written if written else None
 
 
-def inputs_facts(inputs: list[dict[str, str]], loaded: Loaded, policy: Policy, flags: Flags) -> dict[str, Any]:
-    """What is judged: the inputs by their content, and every setting that changes what is asked or concluded."""
+def inputs_facts(
+    inputs: list[dict[str, str]], loaded: Loaded, policy: Policy, flags: Flags,
+    cases: list[dict[str, str]] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """What is judged: the inputs by their content, and every setting that changes what is asked or concluded.
+
+    Args:
+        inputs: everything that is read.
+        loaded: the settings.
+        policy: the policy that counts.
+        flags: what every judged command takes.
+        cases: those of the inputs that are cases; `None` where they are no files.
+    """
     settings, tools = loaded.settings, _tools_file(loaded)
     return {
         "inputs": inputs,
+        **({} if cases is None else {"cases": cases}),
         "policy_sha256": _digest_of(policy),
         "tools": None if tools is None else file_facts(tools),
         **catalog_fact(suite_body(loaded)),

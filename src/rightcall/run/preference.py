@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rightcall.run.pairing import Pair, Pairing
     from rightcall.run.preference_verdict import Asked
     from rightcall.run.questions import Prompter
+    from rightcall.run.recalibrating import Recalibrating
     from rightcall.run.rubric import Joined
     from rightcall.run.secrets import Cleaner
     from rightcall.trace.model import Trace
@@ -49,6 +50,7 @@ class PreferenceWork:
         cleaner: takes secrets out of what a judge sees and of what is kept.
         judges: who is asked first, by name. second: who is asked where those do not settle a pair.
         quorum: how many of the first must have answered.
+        recalibrating: what stated confidence is worth; `None`: it counts as it is stated.
         agents: models of the agents that were seen, for a warning.
         lacking: what was missing for a question, with the number of pairs.
     """
@@ -60,6 +62,7 @@ class PreferenceWork:
     second: str | None = None
     rules: Rules = field(default_factory=Rules)
     quorum: int = 1
+    recalibrating: Recalibrating | None = None
     review_share: float = 0.1
     more_facts: dict[str, Any] = field(default_factory=dict)
     reports: dict[str, ReadingReport] = field(default_factory=dict)
@@ -88,6 +91,7 @@ class PreferenceWork:
         return {
             **self.more_facts, **self.rules.facts(), "agents": [side.name for side in self.pairing.sides],
             "second_judge": self.second, "prompts": prompts,
+            **({} if self.recalibrating is None else self.recalibrating.facts()),
         }  # fmt: skip
 
     def notes(self) -> list[str]:
@@ -96,7 +100,7 @@ class PreferenceWork:
             f"nothing was asked about {number} pair{'s' * (number > 1)}: {what}"
             for what, number in self.lacking.items()
         ]
-        return [*self.pairing.notes(), *unasked]
+        return [*self.pairing.notes(), *unasked, *(self.recalibrating.notes() if self.recalibrating else ())]
 
     def second_at_most(self, items: int) -> int:
         """At most how many questions to the second judge follow: as if none of the pairs were settled before."""

@@ -122,7 +122,7 @@ class PreferenceAggregate:
         self.counts["opposite"] += result.escalated and self._is_opposed(result)
         is_judged = result.status == "EVALUATED" and result.decided_by != "code"
         self.counts["judged"] += is_judged
-        self.counts["unsure"] += is_judged and (result.confidence or 0.0) < self.min_confidence
+        self.counts["unsure"] += is_judged and (result.sure or 0.0) < self.min_confidence
 
     def _is_opposed(self, result: PreferenceResult) -> bool:
         """Whether the second judge prefers the agent that the first ones, taken together, do not."""

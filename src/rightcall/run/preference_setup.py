@@ -29,7 +29,8 @@ from rightcall.run.pairing import Pairing, Side
 from rightcall.run.plan import expand
 from rightcall.run.preference import PreferenceWork
 from rightcall.run.preference_verdict import Rules
-from rightcall.run.prepare import prepare
+from rightcall.run.prepare import folder_of, prepare
+from rightcall.run.recalibrating import Recalibrating, recalibrating
 from rightcall.run.step_source import case_files
 from rightcall.trace.digest import digest
 from rightcall.trace.model import Trace
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rightcall.run.plan import Plan
+    from rightcall.run.questions import Prompter
     from rightcall.settings.load import Loaded
     from rightcall.trace.sources.dialect import ReadingReport
 
@@ -126,7 +128,8 @@ def set_up_contest(loaded: Loaded, agents: Sequence[Contestant], plan: Plan, fla
         )
         asking = asking_of(loaded, first, flags)
         cases = case_files(plan)
-        inputs = [one for agent in agents for one in agent.inputs()] + list(map(file_facts, cases))
+        case_facts = list(map(file_facts, cases))
+        inputs = [one for agent in agents for one in agent.inputs()] + case_facts
         work = PreferenceWork(
             pairing=Pairing(
                 [Side(agent.name, _reader(agent, plan, reports)) for agent in agents], only=flags.only,
@@ -134,13 +137,14 @@ def set_up_contest(loaded: Loaded, agents: Sequence[Contestant], plan: Plan, fla
             ),
             prompter=prompter if panel.specs else None, cleaner=cleaner, judges=tuple(first.specs),
             second=next((name for name in panel.specs if name not in first.specs), None), rules=rules,
-            quorum=quorum_of(first, flags), review_share=loaded.settings.review.random, reports=reports,
-            more_facts=inputs_facts(inputs, loaded, plan.policy, flags),
+            quorum=quorum_of(first, flags), recalibrating=_recalibrating(loaded, prompter, panel),
+            review_share=loaded.settings.review.random, reports=reports,
+            more_facts=inputs_facts(inputs, loaded, plan.policy, flags, case_facts or None),
         )  # fmt: skip
     files = [file for agent in agents for file in agent.files]
     return Setup(
         work, panel, asking, cleaner, loaded, flags.offline, inputs=[*files, *cases], close=plan.cases.close,
-        keeps=bool(panel.specs) or has_store(loaded) or flags.resume is not None,
+        keeps=bool(panel.specs) or has_store(loaded) or flags.resume is not None or flags.keeps,
         warn=lambda: [*relatives(panel, work.agents), *work.notes()],
     )  # fmt: skip
 
@@ -149,16 +153,21 @@ def set_up_contest(loaded: Loaded, agents: Sequence[Contestant], plan: Plan, fla
 
 
 def contestants(loaded: Loaded, pair: PairFlags) -> list[Contestant]:
-    """The agents that the command line names.
+    """The agents that the command line names; if it names none, those of the settings.
 
     Raises:
         ConfigError: fewer than two, names that do not fit, a run that is not there or kept no traces.
         NoDataError: an empty folder.
     """
+    written = loaded.settings.preference.agents
+    if not pair.inputs and written:
+        refuse_unclear(tuple(written), Place("preference.agents"))
+        return [_contestant(loaded, name, one, folder_of(loaded, f"preference.agents.{name}"))
+                for name, one in written.items()]  # fmt: skip
     if len(pair.inputs) < 2:
         raise ConfigError(
             "two agents are needed to compare",
-            hint="rightcall preference A B: trace files, folders, patterns, or ids of runs",
+            hint="rightcall preference A B, or [preference.agents]: trace files, folders, patterns, or ids of runs",
         )
     if pair.names and len(pair.names) != len(pair.inputs):
         raise ConfigError(
@@ -170,8 +179,8 @@ def contestants(loaded: Loaded, pair: PairFlags) -> list[Contestant]:
     return [_contestant(loaded, name, one) for name, one in zip(names, pair.inputs, strict=True)]
 
 
-def refuse_unclear(names: Sequence[str]) -> None:
-    """Refuse agents that cannot be told apart.
+def refuse_unclear(names: Sequence[str], place: Place | None = None) -> None:
+    """Refuse agents that cannot be told apart; `place` is where they are named.
 
     Raises:
         ConfigError: fewer than two, one without a name, two of one name.
@@ -179,7 +188,7 @@ def refuse_unclear(names: Sequence[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if len(names) < 2 or twice or not all(name.strip() for name in names):
         what = f"two agents are called `{twice[0]}`" if twice else "every agent needs a name, and two are needed"
-        raise ConfigError(what, place=Place("--names"), hint="--names prod,candidate")
+        raise ConfigError(what, place=place or Place("--names"), hint="--names prod,candidate")
 
 
 def _name_of(given: str) -> str:
@@ -194,10 +203,11 @@ def _is_run(given: str) -> bool:
     return _RUN.fullmatch(given) is not None and not Path(given).exists()
 
 
-def _contestant(loaded: Loaded, name: str, given: str) -> Contestant:
+def _contestant(loaded: Loaded, name: str, given: str, folder: Path | None = None) -> Contestant:
+    """One agent; `folder` is what its path belongs to, the current one if not given."""
     if _is_run(given):
         return Contestant(name, traces=traces_of_run(loaded, given), origin=f"run {given}")
-    return Contestant(name, tuple(expand([given], Path(), "trace")))
+    return Contestant(name, tuple(expand([given], folder or Path(), "trace")))
 
 
 def traces_of_run(loaded: Loaded, run_id: str) -> tuple[Trace, ...]:
@@ -210,7 +220,8 @@ def traces_of_run(loaded: Loaded, run_id: str) -> tuple[Trace, ...]:
         run = store.run(run_id)
         if run.grader == "preference":
             raise ConfigError(f"run {run_id} compares traces of several agents", hint="name a run of one agent")
-        bodies = dict.fromkeys(one.trace for one in store.verdicts(run_id) if one.trace is not None)
+        kept = (one for one in store.verdicts(run_id) if one.grader != "preference")
+        bodies = dict.fromkeys(one.trace for one in kept if one.trace is not None)
         if not bodies:
             raise NoDataError(f"run {run_id} kept no traces", hint="runs of rubric and golden keep them")
         return tuple(msgspec.json.decode(store.body(body), type=Trace) for body in bodies)
@@ -256,6 +267,14 @@ def with_second(first: Panel, second: Panel) -> Panel:
             f"`{next(iter(second.specs))}` is asked first already", place=place, hint="name another judge"
         )
     return Panel({**first.specs, **second.specs}, first.skipped, {**first.clients, **second.clients})
+
+
+def _recalibrating(loaded: Loaded, prompter: Prompter, panel: Panel) -> Recalibrating | None:
+    """What stated confidence is worth, if the settings ask for that."""
+    if loaded.settings.preference.confidence == "stated" or not panel.specs:
+        return None
+    asked = {name: spec.model for name, spec in panel.specs.items()}
+    return recalibrating(loaded, "preference", prompter.prompt.sha256, asked)
 
 
 def rules_of(loaded: Loaded, flags: Flags, pair: PairFlags) -> Rules:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from msgspec.structs import replace as changed
 
 from rightcall.case.policy import SEVERITIES
-from rightcall.grade.reconcile import settles
+from rightcall.grade.reconcile import CRITICAL_CAP, settles
 from rightcall.judge.pair_audit import audit_preference
 from rightcall.run.drawing import is_drawn
 from rightcall.run.items import Concluded, ToReview
 from rightcall.run.opinions import opinion_of, seen_in, suspected
 from rightcall.run.preference_heard import Heard, hear
 from rightcall.run.questions import Unasked
+from rightcall.run.recalibrating import confidence_words, worth_fields
 from rightcall.run.subject import Subject
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rightcall.grade.preference import CodeReason, Order, OrderVerdict, PreferenceResult, Reconciled, Winner
     from rightcall.grade.verdict import GoldenResult
     from rightcall.run.attempt import Outcome
+    from rightcall.run.recalibrating import Recalibrating, Worth
     from rightcall.run.secrets import Cleaner
     from rightcall.trace.catalog import Catalog
     from rightcall.trace.model import Trace
@@ -98,15 +100,24 @@ class Terms(Protocol):
     cleaner: Cleaner
     review_share: float
     grader: str
+    recalibrating: Recalibrating | None
 
 
 @dataclass(frozen=True)
 class Said(Heard):
-    """What the first judges said, and whether that needs somebody else."""
+    """What the first judges said, and whether that needs somebody else.
+
+    `worth`: what their stated confidence is worth, in runs that ask for it.
+    """
+
+    worth: Worth | None = None
 
     def is_settled(self, min_confidence: float) -> bool:
         """Whether nobody else is needed."""
-        return self.reason is None and settles(self.answer, min_confidence)
+        answer = self.answer
+        if answer is not None and self.worth is not None:
+            answer = changed(answer, confidence=self.worth.probability)
+        return self.reason is None and settles(answer, min_confidence)
 
 
 def hear_first(terms: Terms, shown: Shown, outcomes: Sequence[Outcome]) -> Said:
@@ -118,7 +129,18 @@ def _hear(terms: Terms, shown: Shown, outcomes: Sequence[Outcome], quorum: int) 
     orders = len({outcome.order for outcome in outcomes})
     opinions = [_opinion(terms, shown, outcome) for outcome in outcomes]
     heard = hear(outcomes, opinions, orders, quorum, allow_tie=terms.rules.allow_tie)
-    return Said(heard.verdicts, heard.reconciled, heard.answer, heard.reason, heard.differ)
+    worth = _worth(terms, heard.answer, outcomes)
+    return Said(heard.verdicts, heard.reconciled, heard.answer, heard.reason, heard.differ, worth)
+
+
+def _worth(terms: Terms, answer: Reconciled | None, outcomes: Sequence[Outcome]) -> Worth | None:
+    """What the confidence of an answer is worth; between two critical traces no more than its cap."""
+    if terms.recalibrating is None or answer is None:
+        return None
+    found = terms.recalibrating.worth({one.judge: one.model for one in outcomes}, answer.confidence)
+    if found is None or not answer.both_critical:
+        return found
+    return changed(found, probability=min(found.probability, CRITICAL_CAP))
 
 
 def _opinion(terms: Terms, shown: Shown, outcome: Outcome) -> Opinion:
@@ -197,13 +219,14 @@ def _by_code(result: PreferenceResult, code: tuple[Winner, CodeReason]) -> Prefe
 
 
 def _by_judges(
-    terms: Terms, result: PreferenceResult, first: Heard, second: Said | None
+    terms: Terms, result: PreferenceResult, first: Said, second: Said | None
 ) -> tuple[PreferenceResult, str]:
     """The first judges' verdict, or the second's where that one settles the pair."""
     answer, reason, decided = first.answer, first.reason, "panel" if len(terms.judges) > 1 else "judge"
-    voices = first.verdicts
+    voices, worth = first.verdicts, first.worth
     if second is not None and second.is_settled(terms.rules.min_confidence):
         answer, reason, decided, voices = second.answer, None, "judge", second.verdicts
+        worth = second.worth
         result = changed(result, settled_by="second_judge")
     if answer is not None:
         result = changed(
@@ -212,7 +235,10 @@ def _by_judges(
         )  # fmt: skip
     if answer is None or reason is not None:
         return _without(result, reason or "no_quorum"), decided
-    result = changed(result, verdict=answer.winner, confidence=answer.confidence, decided_by=decided)
+    result = changed(
+        result, verdict=answer.winner, confidence=answer.confidence, decided_by=decided,
+        **worth_fields(worth),
+    )  # fmt: skip
     return _in_words(result, voices, answer.winner), decided
 
 
@@ -283,9 +309,10 @@ def _doubts(terms: Terms, result: PreferenceResult) -> Iterator[ToReview]:
         yield ToReview("tie", f"a tie in one order, a winner in the other{also}")
     elif result.verdict == "TIE":
         yield ToReview("tie", f"a tie{also}")
-    sure = result.confidence
+    sure = result.sure
     if sure is not None and sure < terms.rules.min_confidence:
-        yield ToReview("low_confidence", f"confidence {sure:g}, below {terms.rules.min_confidence:g}{also}")
+        words = f"{confidence_words(result.confidence, sure)}, below {terms.rules.min_confidence:g}{also}"
+        yield ToReview("low_confidence", words)
 
 
 def _why(terms: Terms, result: PreferenceResult, said: _All) -> str:

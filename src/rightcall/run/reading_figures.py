@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rightcall.grade.interpretation import InterpretationResult
     from rightcall.stats.intervals import Estimate
+    from rightcall.trace.segments import Segment
 
 TO_WHOM = "calibrated to the strong judge, not to people"
 _LISTED = 200
@@ -39,6 +40,13 @@ class Skipped(Struct, frozen=True):
     step_id: str
     tool: str
     reason: str
+
+
+def nothing_to_judge(segment: Segment) -> str | None:
+    """Why a segment has no reading to judge; `None` if it has."""
+    if segment.status == "no_result":
+        return "no_result"
+    return "no_reading" if segment.status == "implicit" and segment.next_action is None else None
 
 
 @dataclass
@@ -185,6 +193,7 @@ def two_judges(phases: TwoPhases, readings: Sequence[Reading], drawn: dict[str, 
     pairs = [(one.light, one.strong) for one in doubles if one.light is not None and one.strong is not None]
     fidelities = [(fidelity(a, phases.mapping), fidelity(b, phases.mapping)) for a, b in pairs]
     cases = [one.cluster for one in doubles]
+    unfit = phases.unfit_words(readings)
     levels, scale = phases.mapping != "direct", (lowest(phases.mapping), 1.0)
     return {
         "light": phases.light,
@@ -200,7 +209,8 @@ def two_judges(phases: TwoPhases, readings: Sequence[Reading], drawn: dict[str, 
         "light_is_lenient_by": _plain(mean_difference(fidelities, clusters=cases, scale=scale)),
         "disagreement": _plain(phases.disagreement(doubles)),
         "limit": phases.limit,
-        "light_is_out": phases.is_out(doubles),
+        "light_is_out": phases.is_out(doubles) or unfit is not None,
+        **({} if unfit is None else {"light_unfit": unfit}),
         "strata": strata(readings, drawn, phases),
     }
 

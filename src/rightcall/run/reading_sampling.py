@@ -7,13 +7,14 @@ is that of its stratum, n/N, and is in its result.
 
 The light judge is *out* if too many of the doubles disagree: the two scores are more than one level (or 0.2) apart, or
 stand on different sides of the limit for review, and the lower bound of that share is above what is tolerated. The
-bound, because with few doubles a high share may be chance.
+bound, because with few doubles a high share may be chance. It is also out where its newest calibration against people,
+by the model that answered and with the same prompt, says that it is not fit.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ from rightcall.stats.intervals import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping as Models
 
     from rightcall.grade.interpretation import InterpretationResult
 
@@ -38,7 +40,10 @@ _APART = 0.2 + 1e-9
 
 
 class Reading(Struct, frozen=True, gc=False):
-    """What of a result counts in figures and draws. `cluster` is its case, else its trace."""
+    """What of a result counts in figures and draws. `cluster` is its case, else its trace.
+
+    `model`: the model by which the light judge answered; `None` where that is not known.
+    """
 
     unit: str
     tool: str
@@ -47,6 +52,7 @@ class Reading(Struct, frozen=True, gc=False):
     score: float
     light: float | None
     strong: float | None
+    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,8 @@ class TwoPhases:
         limit: share of doubles that may disagree.
         min_fidelity: the limit for review, on whose sides two scores must not differ.
         mapping: from score to fidelity.
+        light_model: by which model the light judge is asked.
+        unfit: models by which calibration found the light judge not fit, each with the reason in words.
     """
 
     light: str
@@ -68,6 +76,8 @@ class TwoPhases:
     limit: float = 0.1
     min_fidelity: float = 0.8
     mapping: Mapping = "fifths"
+    light_model: str = ""
+    unfit: Models[str, str] = field(default_factory=dict)
 
     def stratum(self, tool: str, light: float) -> str:
         """The stratum of a reading: its tool and the level of its light score."""
@@ -115,6 +125,29 @@ class TwoPhases:
         return low is not None and low > self.limit
 
 
+    def unfit_words(self, readings: Iterable[Reading]) -> str | None:
+        """Why the light judge will not do by its calibration, if one of these readings is by a model that is unfit."""
+        if not self.unfit:
+            return None
+        models = {one.model or self.light_model for one in readings if one.light is not None}
+        return next((self.unfit[model] for model in sorted(models) if model in self.unfit), None)
+
+
+def out_words(phases: TwoPhases, readings: Sequence[Reading], drawn: dict[str, float]) -> str:
+    """Why the light judge is out, in words: by its calibration, or since it disagrees with the strong one too often."""
+    unfit = phases.unfit_words(readings)
+    if unfit is not None:
+        return (
+            f"light judge `{phases.light}` is out: {unfit}; the strong judge `{phases.strong}` was asked about all"
+        )
+    share = phases.disagreement(doubles_of(readings, drawn))
+    return (
+        f"light judge `{phases.light}` is out: it disagrees with `{phases.strong}` on {share.estimate:.3f} "
+        f"[{share.low:.3f}, {share.high:.3f}] of {share.n} readings, limit {phases.limit:g}; the strong judge was "
+        f"asked about all"
+    )
+
+
 def doubles_of(readings: Iterable[Reading], drawn: dict[str, float]) -> list[Reading]:
     """The drawn readings that have both scores."""
     return [one for one in readings if one.unit in drawn and one.light is not None and one.strong is not None]
@@ -138,4 +171,5 @@ def reading_of(result: InterpretationResult) -> Reading | None:
     return Reading(
         result.step_id, result.tool, result.agent_version, result.case_id or result.trace_id or result.step_id,
         result.score, result.light_score, result.strong_score,
+        result.judges[0].model if result.light_score is not None and result.judges else None,
     )  # fmt: skip

@@ -53,6 +53,7 @@ def row_of(grader: str, line: bytes, seen: dict[str, int]) -> Row:
 
 def graded_results(graded: Graded, run_id: str | None = None) -> RunResults:
     """A run of `golden`."""
+    from rightcall.run.hiding import hidden_case, hidden_trace
     from rightcall.run.keeping import facts_of, summary_of
 
     def stream() -> Iterator[Row]:
@@ -64,7 +65,13 @@ def graded_results(graded: Graded, run_id: str | None = None) -> RunResults:
 
     def sources(row: Row) -> Sources:
         found = kept.get((row.trace_id, row.case_id))
-        return Sources() if found is None else Sources(trace=found.trace, case=found.case)
+        if found is None:
+            return Sources()
+        hide = graded.plan.redactor  # what was kept for the terminal is not redacted yet
+        return Sources(
+            trace=None if found.trace is None else hidden_trace(found.trace, hide),
+            case=None if found.case is None else hidden_case(found.case, hide),
+        )
 
     one = GraderResults("golden", facts_of(graded.plan), summary_of(graded), stream)
     return RunResults(run_id, run_id or "golden", "finished", {"golden": one}, sources=sources)

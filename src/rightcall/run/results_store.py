@@ -8,7 +8,8 @@ import msgspec
 
 from rightcall.case.case import Case
 from rightcall.run.critical import by_unit
-from rightcall.run.results import SUITE, GraderResults, Row, RunResults, Sources, version_of_case
+from rightcall.run.results import GraderResults, Row, RunResults, Sources, version_of_case
+from rightcall.run.suite_facts import facts_for, graders_in, summary_for
 from rightcall.trace.model import Trace
 
 if TYPE_CHECKING:
@@ -30,18 +31,15 @@ def stored_results(store: Store, run_id: str) -> RunResults:
     event = events[-1] if events else None
     summary: Mapping[str, Any] = {} if event is None else event.summary
     reader = _Reader(store, run)
-    if run.grader == SUITE:
-        graders = {
-            name: GraderResults(
-                name,
-                facts,
-                summary.get("graders", {}).get(name, {}),
-                lambda name=name: reader.rows(name),  # type: ignore[misc]
-            )
-            for name, facts in run.facts.get("graders", {}).items()
-        }
-    else:
-        graders = {run.grader: GraderResults(run.grader, run.facts, summary, lambda: reader.rows(run.grader))}
+    graders = {
+        name: GraderResults(
+            name,
+            facts_for(run, name),
+            summary_for(run, summary, name),
+            lambda name=name: reader.rows(name),  # type: ignore[misc]
+        )
+        for name in graders_in(run)
+    }
     return RunResults(
         run.id, run.id, _status(event), graders, started_at=run.started_at,
         message=None if event is None else event.message, store_name=store.name, sources=reader.sources,

@@ -29,6 +29,7 @@ from rightcall.run.revealing import Opened, Revealed, revealed
 from rightcall.run.review_stats import stats_of, why_empty
 from rightcall.run.shown import has_seen, taken_at, was_shown_answers
 from rightcall.run.signing import Signed, ToSign, sign_item, to_sign
+from rightcall.run.suite_facts import facts_for
 from rightcall.settings.model import ReviewTable
 from rightcall.store.records import AnswerRecord, ReviewEvent
 from rightcall.store.waiting import ANY
@@ -309,7 +310,7 @@ class Desk:
 
     def _own_form(self, run_id: str, grader: str) -> Form:
         if run_id not in self._forms:
-            schema = self.store.run(run_id).facts.get("reply_schema")
+            schema = facts_for(self.store.run(run_id), grader).get("reply_schema")
             self._forms[run_id] = form_of(grader, schema if isinstance(schema, dict) else None)
         return self._forms[run_id]
 

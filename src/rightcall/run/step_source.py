@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from rightcall.run.plan import expand
 from rightcall.run.prepare import names_of, prepare
 from rightcall.run.resuming import RECKONED
 from rightcall.run.selection import NoStep, tools_of
+from rightcall.run.suite_facts import facts_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,12 +33,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StepSource:
-    """Where steps come from: the steps, the files, the reading reports (filled meanwhile), and what to close."""
+    """Where steps come from: the steps, the files, the reading reports (filled meanwhile), and what to close.
+
+    `cases` are those of the files that hold cases, where steps are derived.
+    """
 
     steps: Callable[[], Iterator[tuple[Step | NoStep, Place]]]
     inputs: list[Path]
     reports: dict[str, Any]
     close: Callable[[], None]
+    cases: list[Path] = field(default_factory=list)
 
 
 def step_source(
@@ -68,6 +73,7 @@ def step_source(
             [*plan.traces, *case_files(plan)],
             joining.reports,
             plan.cases.close,
+            case_files(plan),
         )
     paths = expand(files or names_of(loaded.settings.traces), Path() if files else loaded.folder, "step")
     return StepSource(lambda: _written(paths, only, limit), paths, {}, lambda: None)
@@ -121,20 +127,19 @@ def note_new_tools(work: SelectionWork, loaded: Loaded, resume: str | None) -> N
     last = None
     if resume is not None:
         with open_store(loaded, create=False) as store:
-            facts = store.run(resume).facts
+            facts = facts_for(store.run(resume), work.grader)
         work.new_tools = frozenset(facts.get("new_tools", ()))
         work.more_facts |= {key: facts[key] for key in RECKONED if key in facts}
         return
     if may_be_there(loaded):
         with open_store(loaded) as store:
-            last = next(
-                (one for one, _ in store.runs() if one.grader == "selection" and "known_tools" in one.facts), None
-            )
+            earlier = (facts_for(one, work.grader) for one, _ in store.runs())
+            last = next((facts for facts in earlier if "known_tools" in facts), None)
     suite = {tool.name for tool in work.tools.tools} if work.tools is not None else set()
     here = suite | tools_of(step for step, _ in work.steps())
     work.more_facts["known_tools"] = sorted(here)
     if last is not None:
-        work.new_tools = frozenset(here - set(last.facts["known_tools"]))
+        work.new_tools = frozenset(here - set(last["known_tools"]))
         work.more_facts["new_tools"] = sorted(work.new_tools)
 
 

@@ -5,19 +5,25 @@ Later graders add their tables here. Paths are relative to the settings file.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from rightcall.case.policy import Policy
 from rightcall.llm.spec import JudgeSpec
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+Count = Annotated[int, Meta(ge=1)]
+
+GraderName = Literal["golden", "selection", "rubric", "interpretation", "preference"]
+"""What `rightcall run` can run."""
 
 
 class GoldenTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[golden]`: how `rightcall golden` judges."""
 
     profile: str = "balanced"
-    min_overall: float = 1.0
+    min_overall: Share = 1.0
     retries: Literal["free", "surplus"] = "free"
     surplus_reads: Literal["charged", "free"] = "charged"
 
@@ -40,8 +46,10 @@ class RubricTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class PreferenceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[preference]`: who compares two traces, in which orders, and when somebody else is asked.
 
+    `agents` are those that `rightcall run` compares: name -> trace file, folder, pattern, or a run on record.
     `second_judge` is asked where the first one's answer is a tie, depends on the order, or is less sure than
-    `min_confidence`. `by` says what code may decide: what the policy vetoes, or what the golden says too.
+    `min_confidence`. `by` says what code may decide: what the policy vetoes, or what the golden says too. `confidence`
+    says whether that is what a judge states, or what `rightcall calibrate` found that to be worth.
     """
 
     judge: str = "auto"
@@ -49,8 +57,10 @@ class PreferenceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     prompt: str = "preference"
     orders: Literal["both", "random"] = "both"
     allow_tie: bool = True
-    min_confidence: float = 0.7
+    min_confidence: Share = 0.7
+    confidence: Literal["stated", "calibrated"] = "stated"
     by: Literal["policy", "golden"] = "policy"
+    agents: dict[str, str] = {}
 
 
 class InterpretationTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,17 +68,20 @@ class InterpretationTable(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     With a `strong_judge`, `judge` is asked about all of them and the strong one about a random `strong_share` of the
     same ones, for a corrected mean. Where the two differ in more than `max_disagreement` of them, the strong judge is
-    asked about all. Below `min_fidelity` or `min_confidence` a person looks.
+    asked about all; also where the newest calibration of `judge` says that it is not fit. Below `min_fidelity` or
+    `min_confidence` a person looks; `confidence` says whether that is what a judge states, or what `rightcall
+    calibrate` found that to be worth.
     """
 
     judge: str = "auto"
     strong_judge: str | None = None
-    strong_share: float = 0.2
+    strong_share: Annotated[float, Meta(gt=0, le=1)] = 0.2
     prompt: str = "interpretation"
     mapping: Literal["fifths", "unit", "direct"] = "fifths"
-    min_fidelity: float = 0.8
-    min_confidence: float = 0.7
-    max_disagreement: float = 0.1
+    min_fidelity: Share = 0.8
+    min_confidence: Share = 0.7
+    confidence: Literal["stated", "calibrated"] = "stated"
+    max_disagreement: Share = 0.1
 
 
 class ReviewTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -79,11 +92,11 @@ class ReviewTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     `lease_minutes`. Once `people` names anybody, only they can act, each in the roles given.
     """
 
-    random: float = 0.1
-    random_new_tools: float = 0.5
-    answers: int = 1
-    answers_critical: int = 2
-    lease_minutes: float = 15.0
+    random: Share = 0.1
+    random_new_tools: Share = 0.5
+    answers: Count = 1
+    answers_critical: Count = 2
+    lease_minutes: Annotated[float, Meta(gt=0)] = 15.0
     people: dict[str, tuple[Literal["reviewer", "adjudicator", "signer"], ...]] = {}
 
 
@@ -97,16 +110,16 @@ class CalibrateTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     the error that is accepted where the judge decides alone, `max_error_destructive` where a destructive tool is.
     """
 
-    test_share: float = 0.5
+    test_share: Share = 0.5
     seed: int = 0
-    agreement: float = 0.60
-    agreement_scores: float = 0.667
-    detection: float = 0.80
-    ceiling: float = 0.10
-    labels: int = 100
-    per_class: int = 30
-    max_error: float = 0.05
-    max_error_destructive: float = 0.01
+    agreement: Share = 0.60
+    agreement_scores: Share = 0.667
+    detection: Share = 0.80
+    ceiling: Share = 0.10
+    labels: Count = 100
+    per_class: Count = 30
+    max_error: Annotated[float, Meta(gt=0, lt=1)] = 0.05
+    max_error_destructive: Annotated[float, Meta(gt=0, lt=1)] = 0.01
 
 
 class RedactTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -123,10 +136,10 @@ class LimitsTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     says is not a judgement.
     """
 
-    jobs: int = 1
-    failures: int = 20
-    coverage: float = 0.98
-    conflicts: float = 0.05
+    jobs: Count = 1
+    failures: Annotated[int, Meta(ge=0)] = 20
+    coverage: Share = 0.98
+    conflicts: Share = 0.05
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -141,6 +154,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     aliases: dict[str, str] = {}
     policy: Policy = Policy()
     store: str = ".rightcall/rightcall.db"
+    graders: tuple[GraderName, ...] = ()
     judges: dict[str, JudgeSpec] = {}
     golden: GoldenTable = GoldenTable()
     selection: SelectionTable = SelectionTable()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rightcall.case import schema as case_schemas
+from rightcall.gate.metrics import METRICS
 from rightcall.grade.interpretation import InterpretationResult
 from rightcall.grade.preference import PreferenceResult
 from rightcall.grade.rubric import RubricResult
@@ -20,7 +21,29 @@ if TYPE_CHECKING:
 
 def _config() -> dict[str, Any]:
     built: dict[str, Any] = msgspec.json.schema(Settings)
+    built["$defs"] |= _gates()
+    built["$defs"]["Settings"]["properties"]["gates"] = {"$ref": "#/$defs/Gates", "default": {}}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "rightcall.toml", **built}
+
+
+def _gates() -> dict[str, Any]:
+    """The schema of `[gates]`: rules by the name of their metric, whole or in tables (`[gates.selection]`)."""
+    texts = {"type": "string", "minLength": 1}
+    flag = {"const": True}
+    rule = {
+        "title": "Rule", "type": "object", "additionalProperties": False,
+        "properties": {
+            "min": {"type": "number"}, "max": {"type": "number"}, "on": {"enum": ["lower", "upper", "point"]},
+            "confidence": {"type": "number", "minimum": 0.5, "exclusiveMaximum": 1},
+            "margin": {"type": "number", "minimum": 0}, "judge": texts, "against": texts,
+            "signed_off": flag, "fit": flag, "calibrated": flag, "per_tool": flag,
+        },
+    }  # fmt: skip
+    inner = {"type": "object", "additionalProperties": {"$ref": "#/$defs/Gate"}}
+    known = {name: {"$ref": "#/$defs/Gate", "description": metric.words} for name, metric in METRICS.items()}
+    gate = {"anyOf": [flag, {"$ref": "#/$defs/Rule"}, inner]}
+    gates = {"title": "Gates", "type": "object", "properties": known, "additionalProperties": {"$ref": "#/$defs/Gate"}}
+    return {"Rule": rule, "Gate": gate, "Gates": gates}
 
 
 def _result(command: str, kind: type[Any]) -> dict[str, Any]:

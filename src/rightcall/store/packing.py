@@ -22,6 +22,7 @@ from rightcall.errors import StoreError
 from rightcall.store.records import (
     AnswerRecord,
     AttemptRecord,
+    CalibrationRecord,
     CaseRecord,
     ConsensusRecord,
     Record,
@@ -50,6 +51,7 @@ TYPES: dict[str, type[Record]] = {
     "consensus": ConsensusRecord,
     "signoff": SignoffRecord,
     "review_event": ReviewEvent,
+    "calibration": CalibrationRecord,
 }
 """The kinds of records, by the name that the log gives them."""
 
@@ -65,6 +67,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "consensus": ("item", "run_id", "grader", "unit"),
     "signoff": ("item", "run_id", "grader", "unit", "who", "outcome"),
     "review_event": ("item", "run_id", "act", "who"),
+    "calibration": ("grader", "judge", "field", "model", "prompt_sha256", "verdict"),
 }
 """The fields of each kind that are columns too."""
 
@@ -76,6 +79,7 @@ _BODIES: dict[str, tuple[str, ...]] = {
     "case": ("body",),
     "attempt": ("system", "user", "reply"),
     "verdict": ("result", "trace", "trace_b", "case"),
+    "calibration": ("report",),
 }
 _LEVEL = 3
 _LONGEST_TEXT = 400
@@ -97,7 +101,7 @@ class PackedRecord(Struct, frozen=True):
 
     @property
     def run_id(self) -> str | None:
-        """The run that it belongs to, as a column; `None` for traces and cases."""
+        """The run that it belongs to, as a column; `None` for traces, cases and calibrations."""
         found = self.columns.get("id" if self.kind == "run" else "run_id")
         return None if found is None else str(found)
 

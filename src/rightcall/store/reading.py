@@ -73,7 +73,8 @@ def current_verdicts(upto: int, **where: Column) -> Select[Any]:
     """The verdicts that no later revision replaces, as of log entry `upto`."""
     later = verdicts.alias("later")
     same = (later.c[name] == verdicts.c[name] for name in ("run_id", "unit", "grader"))
-    replaced = exists().where(*same, later.c.revision > verdicts.c.revision, later.c.seq <= upto)
+    # `+ 0` keeps SQLite from looking for the others of a unit among all verdicts of the run, by their number.
+    replaced = exists().where(*same, later.c.revision > verdicts.c.revision, later.c.seq + 0 <= upto)
     return stored(verdicts, **where).where(~replaced)
 
 

@@ -284,6 +284,49 @@ class ReviewEvent(Struct, frozen=True, kw_only=True, tag_field="record", tag="re
     client: str = ""
 
 
+class CalibrationRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="calibration"):
+    """How one field of a judge's replies compares with what people said, at one moment (SPEC §8).
+
+    The newest one of the same grader, judge, field, model and prompt is the one that stands.
+
+    Attributes:
+        grader, judge, field: what was compared. A panel is called by its judges, joined by ` + `.
+        model, prompt_sha256, prompt_id, prompt_version: by which model and prompt the judge answered.
+        at: when it was made (ISO 8601, UTC).
+        split, seed, test_share: which labels were used: `test`, `dev` or `all`, and how they were told apart.
+        verdict: whether the judge is fit to decide. reasons: why not, in words, the conditions missed first.
+        labels: how many items people and judge both answered. answers: digests of what people's labels rest on.
+        runs: where the labels come from.
+        agreement, detection, people: estimates as plain values; `None` where that figure does not apply.
+        used_before: how many earlier calibrations of this prompt had used some of these test labels.
+        recalibration: from stated confidence to probability: `id`, `kind`, its numbers, `n`; `None` without one.
+        report: SHA-256 of everything that was found, as `--json` gives it (a body).
+    """
+
+    grader: str
+    judge: str
+    field: str
+    model: str
+    prompt_sha256: str
+    at: str
+    split: Literal["test", "dev", "all"]
+    verdict: Literal["FIT", "NOT_FIT", "INSUFFICIENT"]
+    report: str
+    prompt_id: str = ""
+    prompt_version: str = ""
+    seed: int = 0
+    test_share: float = 0.5
+    reasons: tuple[str, ...] = ()
+    labels: int = 0
+    answers: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    agreement: dict[str, Any] | None = None
+    detection: dict[str, Any] | None = None
+    people: dict[str, Any] | None = None
+    used_before: int = 0
+    recalibration: dict[str, Any] | None = None
+
+
 def item_of(run_id: str, grader: str, unit: str) -> str:
     """The id of the review item about one unit of a run: `rv-` and 64 hexadecimal digits; all its reasons share it."""
     return "rv-" + sha256(f"{run_id}\0{grader}\0{unit}".encode("utf-8", "surrogatepass")).hexdigest()
@@ -306,4 +349,5 @@ Record = (
     | ConsensusRecord
     | SignoffRecord
     | ReviewEvent
+    | CalibrationRecord
 )

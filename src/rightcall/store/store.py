@@ -21,6 +21,7 @@ from rightcall.store.chain import Head, LogEntry
 from rightcall.store.packing import PackedRecord, hashed, pack, pack_bodies, plain_bytes, unpack
 from rightcall.store.records import (
     AttemptRecord,
+    CalibrationRecord,
     CaseRecord,
     Record,
     ReviewRecord,
@@ -279,6 +280,14 @@ class Store:
 
         found = self._records(ReviewRecord, reviews, run_id=run_id, reason=reason)
         return ((short_item(item_of(one.run_id, one.grader, one.unit)), one) for _, _, one in found)
+
+    def calibrations(
+        self, *, grader: str | None = None, judge: str | None = None, field: str | None = None
+    ) -> Iterator[tuple[int, str, CalibrationRecord]]:
+        """Calibrations that have what is given, oldest first, as (number of the log entry, digest, record)."""
+        from rightcall.store.tables import calibrations
+
+        return self._records(CalibrationRecord, calibrations, grader=grader, judge=judge, field=field)
 
     @property
     def queue(self) -> Queue:

@@ -20,7 +20,7 @@ from sqlalchemy import (  # noqa: TID253 - this module is loaded when a store is
 
 from rightcall.store.packing import COLUMNS
 
-REVISION = "0002"
+REVISION = "0003"
 """The revision of the schema that this code reads and writes."""
 
 METADATA = MetaData()
@@ -81,6 +81,7 @@ answers = _table("answers", "answer")
 consensus = _table("consensus", "consensus")
 signoffs = _table("signoffs", "signoff")
 review_events = _table("review_events", "review_event")
+calibrations = _table("calibrations", "calibration")
 
 Index("runs_id", runs.c.id, unique=True)
 Index("run_events_run", run_events.c.run_id, run_events.c.seq)
@@ -104,6 +105,7 @@ Index("consensus_item", consensus.c.item, consensus.c.seq)
 Index("signoffs_item", signoffs.c.item, signoffs.c.seq)
 Index("signoffs_run", signoffs.c.run_id, signoffs.c.seq)
 Index("review_events_item", review_events.c.item, review_events.c.seq)
+Index("calibrations_judge", calibrations.c.grader, calibrations.c.judge, calibrations.c.seq)
 
 # One person answers an item once, whatever a program thinks: the database itself refuses the second answer.
 _OWN_WORDS = answers.c.kind.in_(("answer", "adjudication"))
@@ -128,6 +130,7 @@ TABLES: dict[str, Table] = {
     "consensus": consensus,
     "signoff": signoffs,
     "review_event": review_events,
+    "calibration": calibrations,
 }
 """Where the records of each kind lie."""
 

@@ -28,7 +28,7 @@ def upgrade(database: Database, *, create: bool) -> None:
         StoreError: `STORE_INVALID`: the database is something else, or was made by a newer rightcall; or it is empty
             and no store may be made.
     """
-    found = database.read(lambda connection: _revision(connection, database.name))
+    found = revision_of(database)
     if found == REVISION:
         return
     if found is None and not create:
@@ -38,6 +38,15 @@ def upgrade(database: Database, *, create: bool) -> None:
         )  # fmt: skip
     database.use_wal()
     database.write(lambda connection: _upgrade(connection, database.name))
+
+
+def revision_of(database: Database) -> str | None:
+    """The revision of a store's schema, which is left as it is; `None` for an empty database.
+
+    Raises:
+        StoreError: `STORE_INVALID`: the database is something else.
+    """
+    return database.read(lambda connection: _revision(connection, database.name))
 
 
 def alembic_config(connection: Connection) -> Config:

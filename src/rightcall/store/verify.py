@@ -20,7 +20,7 @@ from msgspec import Struct
 from sqlalchemy import Row, Table, or_, select  # noqa: TID253 - this module is loaded when a log is verified
 
 from rightcall.errors import StoreError
-from rightcall.store.chain import GENESIS, Head, LogEntry, entry_hash
+from rightcall.store.chain import Head, Links, LogEntry
 from rightcall.store.inserting import known_bodies
 from rightcall.store.packing import TYPES, bodies_named, columns_of, plain_bytes, unpack
 from rightcall.store.reading import PAGE, fetching
@@ -99,12 +99,9 @@ class _Check:
 
     def __init__(self, store: Store, expected_head: str | None) -> None:
         self._store = store
-        self._expected = expected_head
-        self._seen = expected_head in (None, GENESIS)
+        self._links = Links(expected_head)
         self._faults: list[Fault] = []
         self._untold = 0
-        self._head = Head()
-        self._entries = 0
         self._records = dict.fromkeys(TYPES, 0)
         self._prompts: set[str] = set()
         self._judges: set[str] = set()
@@ -113,15 +110,16 @@ class _Check:
         entries = self._store.log()
         while page := list(islice(entries, PAGE)):
             for entry in page:
-                self._check_entry(entry)
+                for message in self._links.faults(entry):
+                    self._fault(entry.seq, message)
             self._check_records(page)
-        if not self._seen:
-            self._fault(None, f"no entry has the hash {self._expected}: the log's end was cut off, or rewritten")
+        for message in self._links.end():
+            self._fault(None, message)
         for kind, table in TABLES.items():
             self._check_orphans(kind, table)
         count = self._check_bodies()
         return Verification(
-            entries=self._entries, faults=tuple(self._faults), untold=self._untold, head=self._head,
+            entries=self._links.entries, faults=tuple(self._faults), untold=self._untold, head=self._links.head,
             records=self._records, bodies=count, prompts=len(self._prompts), judges=len(self._judges),
         )  # fmt: skip
 
@@ -130,25 +128,6 @@ class _Check:
             self._faults.append(Fault(seq, message))
         else:
             self._untold += 1
-
-    # ---- the chain ----
-
-    def _check_entry(self, entry: LogEntry) -> None:
-        before = self._head
-        self._entries += 1
-        if not all(isinstance(part, str) for part in (entry.at, entry.kind, entry.digest, entry.previous, entry.hash)):
-            # SQLite keeps bytes in a column of texts, if somebody puts them there.
-            self._fault(entry.seq, "was changed: it holds what is no text")
-            self._head = Head(entry.seq, str(entry.hash))
-            return
-        if entry.seq != before.seq + 1:
-            self._fault(entry.seq, f"entries {before.seq + 1} to {entry.seq - 1} are missing")
-        if entry.previous != before.hash:
-            self._fault(entry.seq, f"does not follow entry {before.seq}: one of them was changed, moved or taken out")
-        if entry.hash != entry_hash(entry.previous, entry.seq, entry.at, entry.kind, entry.run_id, entry.digest):
-            self._fault(entry.seq, "was changed: its hash is not that of its content")
-        self._head = Head(entry.seq, entry.hash)
-        self._seen = self._seen or entry.hash == self._expected
 
     # ---- records ----
 

@@ -6,6 +6,7 @@ all of them, and adds the nearest valid name to each unknown field. One set of t
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -23,11 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault: where (JSON path), what, and what to do."""
+    """One fault: where (JSON path), what, and what to do.
+
+    Attributes:
+        path, message, hint: in words.
+        steps: the path as keys and indices.
+        kind: `unknown` or `missing` field, else `value`.
+        got: the value that is not as it should be, short and without secrets.
+    """
 
     path: str
     message: str
     hint: str | None = None
+    steps: tuple[str | int, ...] = dataclasses.field(default=(), compare=False)
+    kind: str = dataclasses.field(default="value", compare=False)
+    got: str | None = dataclasses.field(default=None, compare=False)
 
     def __str__(self) -> str:
         """Message, path and hint."""
@@ -60,13 +71,14 @@ def _fault(kind: type[msgspec.Struct], item: Any, value: JsonValue, root: str) -
         valid = _fields_at(kind, where[:-1], value)
         guess = nearest(name, valid)
         hint = f"did you mean `{guess}`?" if guess else f"known here: {', '.join(sorted(valid))}"
-        return Fault(path, f"unknown field `{name}`", hint)
+        return Fault(path, f"unknown field `{name}`", hint, tuple(where), "unknown")
     if item["type"] == "missing":
-        return Fault(path, f"field `{where[-1]}` is missing", "add it")
+        return Fault(path, f"field `{where[-1]}` is missing", "add it", tuple(where), "missing")
     if item["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return Fault(path, 'an event needs `type`: "call" or "message"')
     said = "an object is needed here" if item["type"] == "model_type" else item["msg"].lower()
-    return Fault(path, f"{said}, got {_short(item['input'])}")
+    got = _short(item["input"])
+    return Fault(path, f"{said}, got {got}", None, tuple(where), "value", got)
 
 
 def _steps(item: Any, value: JsonValue) -> list[str | int]:
@@ -179,7 +191,7 @@ def _bounded(inner: Any, meta: msgspec.Meta) -> Any:
     """A number with its bounds."""
     from pydantic import Field
 
-    return Annotated[inner, Field(ge=meta.ge, le=meta.le)]
+    return Annotated[inner, Field(ge=meta.ge, le=meta.le, gt=meta.gt, lt=meta.lt)]
 
 
 def _union(members: list[Any]) -> Any:

@@ -65,6 +65,16 @@ def open_traces(path: str | Path, dialect: str = "auto") -> Opened:
     return Opened(where, wanted or _detect_document(value, Place(str(where))), value, is_lines=False)
 
 
+def opened_value(value: JsonValue, name: str, dialect: Dialect | None = None) -> Opened:
+    """A value that a program holds, as if it had been read from a document of this name.
+
+    Raises:
+        TraceError: of no known dialect or of two.
+        NoDataError: an empty list.
+    """
+    return Opened(Path(name), dialect or _detect_document(value, Place(name)), value, is_lines=False)
+
+
 def _detect_packed(container: Container, path: Path) -> Dialect:
     """The dialect of the first record that any knows: recorded traffic begins with requests that are no model's."""
     first: Record | None = None

@@ -1,0 +1,302 @@
+"""Rules that hold a figure against a limit: shares, means, several trials, counts (SPEC §9, STATISTICS §2).
+
+`PASS`: the bound that the rule names is on the right side, also if every result that could not be read counts as the
+worst. `FAIL`: the figure itself is on the wrong side. Else `INCONCLUSIVE`, with how many further cases would settle it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, comb, floor
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
+
+from rightcall.gate.bounds import Worth, lower_bound, more_alike, more_without_error, whole_worth, worth_of
+from rightcall.gate.decision import RANK, Answer, Decision
+from rightcall.gate.exact import exact, exact_sum
+from rightcall.gate.metrics import Scale
+from rightcall.gate.rules import limit_of
+from rightcall.gate.words import counted, figure, number, percent, rule_words
+from rightcall.stats.clusters import clustered_share
+from rightcall.stats.intervals import Estimate, chance_of_passing, clopper_pearson, undefined
+from rightcall.stats.ordinal import mean_score
+from rightcall.stats.repeats import pass_at_k, pass_hat_k
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rightcall.gate.rules import Rule
+    from rightcall.gate.sample import Sample
+
+    Numbers = NDArray[Any]
+
+Side = Literal["min", "max"]
+
+
+class Data(NamedTuple):
+    """A figure's data, brought to 0–1: exactly, and by case; once without what is unread, once with it as the worst."""
+
+    share: Fraction
+    sums: Numbers
+    sizes: Numbers
+    worst_share: Fraction
+    worst_sums: Numbers
+    worst_sizes: Numbers
+    unread: int
+
+
+# ---- shares and means ------------------------------------------------------------------------------------------------
+
+
+def decide_limit(rule: Rule, sample: Sample) -> Decision:
+    """What a rule on a share or a mean says about a sample."""
+    value = _shown_value(rule, sample)
+    if not sample.n:
+        return _nothing(rule, value, sample)
+    sides: list[Side] = [side for side in ("min", "max") if getattr(rule, side) is not None]
+    found = [_side(rule, side, _data(sample, side), value, sample.scale) for side in sides]
+    decision = _together(rule, found)
+    return msgspec.structs.replace(
+        decision, not_applicable=sample.not_applicable, details=tuple(sample.bad.shown), left_out=sample.bad.left_out
+    )
+
+
+def _shown_value(rule: Rule, sample: Sample) -> Estimate:
+    """The figure as it is displayed: Wilson's interval of a share, Student's of a mean, both by case."""
+    if rule.metric.kind == "share":
+        sums, sizes = sample.table()
+        counts = [(round(good), round(n)) for good, n in zip(sums, sizes, strict=True)]
+        return clustered_share(counts, excluded=sample.excluded)
+    return mean_score(sample.values, sample.cases, scale=sample.scale, excluded=sample.excluded)
+
+
+def _nothing(rule: Rule, value: Estimate, sample: Sample) -> Decision:
+    reason = "nothing was evaluated"
+    if sample.not_applicable and not sample.excluded:
+        reason = f"there is no such figure in any of {counted(sample.not_applicable, 'result')}"
+    return Decision(
+        name=rule.name, rule=rule_words(rule), metric=rule.metric.words, answer="INCONCLUSIVE", reason=reason,
+        value=msgspec.structs.replace(value, reason=reason), threshold=rule.min if rule.min is not None else rule.max,
+        on=rule.on, not_applicable=sample.not_applicable,
+    )  # fmt: skip
+
+
+def _data(sample: Sample, side: Side) -> Data:
+    """The data of one side; for `max` turned over, so that more is better."""
+    bottom, top = exact(sample.scale[0]), exact(sample.scale[1])
+    total = (exact_sum(sample.values) - bottom * sample.n) / (top - bottom)
+    sums, sizes = sample.table()
+    worst_sums, worst_sizes = sample.table(unread_as=0.0 if side == "min" else 1.0)
+    if side == "max":
+        total = sample.n - total
+        sums, worst_sums = sizes - sums, worst_sizes - worst_sums
+    unread = sample.excluded
+    return Data(total / sample.n, sums, sizes, total / (sample.n + unread), worst_sums, worst_sizes, unread)
+
+
+def _side(rule: Rule, side: Side, data: Data, value: Estimate, scale: Scale = (0.0, 1.0)) -> Decision:
+    """The answer of one side of a rule."""
+    bottom, top = exact(scale[0]), exact(scale[1])
+    limit = (limit_of(rule, side) - bottom) / (top - bottom)
+    if side == "max":
+        limit = 1 - limit
+    # Outcomes vary as shares do; scores, and shares of a case's tries, vary less.
+    least = 1.0 if rule.metric.kind == "share" else 0.0
+    worth = worth_of(data.sums, data.sizes, rule.confidence, least=least)
+    worst = whole_worth(data.worst_sizes) if data.unread else worth
+    bound = lower_bound(float(data.share), worth.effective, rule.confidence)
+    worst_bound = lower_bound(float(data.worst_share), worst.effective, rule.confidence) if data.unread else bound
+    on_point = rule.on == "point"
+    answer: Answer = "INCONCLUSIVE"
+    if data.share < limit:
+        answer = "FAIL"
+    elif (data.worst_share >= limit) if on_point else (worst_bound >= limit):
+        answer = "PASS"
+    back = _Back(side, scale)
+    more: int | None = 0
+    if answer == "INCONCLUSIVE":
+        more = _more(rule, data, worst, limit, on_point=on_point)
+    decision = Decision(
+        name=rule.name, rule=rule_words(rule), metric=rule.metric.words, answer=answer, value=value,
+        threshold=rule.min if side == "min" else rule.max, on="point" if on_point else back.on, more=more,
+        bound=back.bound(float(data.share), bound, worth, rule.confidence),
+        pessimistic=back.bound(float(data.worst_share), worst_bound, worst, rule.confidence, data.unread)
+        if data.unread else None,
+    )  # fmt: skip
+    decision = msgspec.structs.replace(decision, reason=_reason(rule, decision, side))
+    if on_point and rule.metric.kind == "share":
+        decision = msgspec.structs.replace(decision, warnings=_point_warnings(decision, limit, worth, data))
+    return decision
+
+
+class _Back(NamedTuple):
+    """From 0–1, more is better, back to what was measured."""
+
+    side: Side
+    scale: tuple[float, float]
+
+    @property
+    def on(self) -> Literal["lower", "upper"]:
+        """Which bound the side is about."""
+        return "lower" if self.side == "min" else "upper"
+
+    def value(self, share: float) -> float:
+        """A share as a value of the metric."""
+        bottom, top = self.scale
+        share = share if self.side == "min" else 1 - share
+        return share if self.scale == (0.0, 1.0) else bottom + share * (top - bottom)
+
+    def bound(self, share: float, bound: float, worth: Worth, confidence: float, unread: int = 0) -> Estimate:
+        """The one-sided bound as an estimate; the other side is open."""
+        method = f"clopper-pearson {confidence:g} {self.on}"
+        if abs(worth.effective - worth.n) > 1e-9 * worth.n:
+            method += f", worth {worth.effective:.4g} of {counted(worth.cases, 'case')}"
+        if unread:
+            method += ", unread as the worst"
+        at = self.value(bound)
+        low, high = (at, self.scale[1]) if self.side == "min" else (self.scale[0], at)
+        return Estimate(estimate=self.value(share), low=low, high=high, n=worth.n, method=method)
+
+
+def _more(rule: Rule, data: Data, worst: Worth, limit: Fraction, *, on_point: bool) -> int | None:
+    """How many more cases settle it: without an error for shares, as those before for means."""
+    if on_point:
+        lacking = (limit - data.worst_share) * worst.n / (1 - limit) if limit < 1 else None
+        return None if lacking is None else max(1, ceil(lacking))
+    share = float(data.worst_share)
+    if rule.metric.kind == "mean":
+        return more_alike(share, worst, float(limit), rule.confidence)
+    return more_without_error(share, worst, float(limit), rule.confidence)
+
+
+def _reason(rule: Rule, decision: Decision, side: Side) -> str | None:
+    """Why it is not passed."""
+    if decision.answer == "PASS" or decision.value is None or decision.threshold is None:
+        return None
+    limits = (decision.threshold,)
+    value, limit = figure(decision.value.estimate, limits), number(decision.threshold)
+    wrong, right = ("below", "reaches") if side == "min" else ("above", "keeps to")
+    if decision.answer == "FAIL":
+        return f"{value} is {wrong} {limit}"
+    if decision.on == "point":
+        worst = None if decision.pessimistic is None else decision.pessimistic.estimate
+        return f"{value} {right} {limit}, but {figure(worst, limits)} if what is unread counts as the worst"
+    shown = decision.bound if decision.pessimistic is None else decision.pessimistic
+    at = None if shown is None else shown.low if side == "min" else shown.high
+    unread = "" if decision.pessimistic is None else ", what is unread counted as the worst,"
+    word = "only" if side == "min" else "still"
+    bound = f"{decision.on} {percent(rule.confidence)} bound"
+    return f"{value} {right} {limit}, but its {bound}{unread} is {word} {figure(at, limits)}"
+
+
+def _point_warnings(decision: Decision, limit: Fraction, worth: Worth, data: Data) -> tuple[str, ...]:
+    """What a rule on the point does not show: a limit finer than the data, and how often luck passes it."""
+    n = worth.n
+    warnings = []
+    if 0 < limit < 1 and floor(n * (1 - limit)) == 0:
+        first = ceil(1 / (1 - limit))
+        allowed, reached = Fraction(first - 1, first), Fraction(n - 1, n)
+        warnings.append(
+            f"with {counted(n, 'case')} this limit means no failure at all ({n - 1}/{n} = {float(reached):.4g}); "
+            f"at least {first} are needed to allow one ({first - 1}/{first} = {float(allowed):.4g})"
+        )
+    if decision.on == "point" and 0 < limit < 1 and worth.effective == n:
+        less = max(0.0, float(limit) - 0.01)
+        chance = chance_of_passing(less, n, float(limit))
+        bound = lower_bound(float(data.share), worth.effective, 0.95)
+        warnings.append(
+            f"a rule on the point is no proof: the 95 % bound is {figure(bound)}, and an agent at {figure(less, (), 2)}"
+            f" passes it in {100 * chance:.0f} % of runs"
+        )
+    return tuple(warnings)
+
+
+def _together(rule: Rule, found: Sequence[Decision]) -> Decision:
+    """Both sides of a rule: the stronger answer decides."""
+    first = min(found, key=lambda one: RANK.index(one.answer))
+    reasons = [one.reason for one in found if one.reason]
+    warnings = tuple(dict.fromkeys(text for one in found for text in one.warnings))
+    return msgspec.structs.replace(first, rule=rule_words(rule), reason="; ".join(reasons) or None, warnings=warnings)
+
+
+# ---- several trials --------------------------------------------------------------------------------------------------
+
+
+def decide_trials(rule: Rule, sample: Sample) -> Decision:
+    """What a rule on pass^k or pass@k says: a mean over cases, each with one value."""
+    k = rule.metric.k
+    counts = sample.by_case()
+    shown = pass_hat_k if rule.metric.field == "hat" else pass_at_k
+    value = shown([(good, n) for good, n, _ in counts], k, excluded=0)
+    unread = sample.excluded
+    value = msgspec.structs.replace(value, excluded=value.excluded + sample.loose)
+    told = [_of_k(rule, good, n) for good, n, _ in counts if n >= k]
+    if not told:
+        return _nothing(rule, value, sample)
+    found = []
+    for side in ("min", "max"):
+        if getattr(rule, side) is None:
+            continue
+        worst = [
+            _of_k(rule, good + (missing if side == "max" else 0), n + missing)
+            for good, n, missing in counts
+            if n + missing >= k
+        ] + [Fraction(side == "max")] * sample.loose
+        found.append(_side(rule, side, _of_cases(told, worst, unread, side), value))
+    decision = _together(rule, found)
+    return msgspec.structs.replace(decision, details=tuple(sample.bad.shown), left_out=sample.bad.left_out)
+
+
+def _of_k(rule: Rule, good: int, n: int) -> Fraction:
+    k = rule.metric.k
+    if rule.metric.field == "hat":
+        return Fraction(comb(good, k), comb(n, k))
+    return 1 - Fraction(comb(n - good, k), comb(n, k))
+
+
+def _of_cases(told: list[Fraction], worst: list[Fraction], unread: int, side: Side) -> Data:
+    import numpy as np
+
+    def turned(values: list[Fraction]) -> list[Fraction]:
+        return values if side == "min" else [1 - value for value in values]
+
+    told, worst = turned(told), turned(worst)
+    sums, worst_sums = np.array([float(one) for one in told]), np.array([float(one) for one in worst])
+    return Data(
+        sum(told, Fraction(0)) / len(told), sums, np.ones(len(told)), sum(worst, Fraction(0)) / len(worst), worst_sums,
+        np.ones(len(worst)), unread,
+    )  # fmt: skip
+
+
+# ---- counts ----------------------------------------------------------------------------------------------------------
+
+
+def decide_count(rule: Rule, sample: Sample) -> Decision:
+    """What a rule on a number of bad results says: any more than allowed fails, and what is unread may be one.
+
+    The values are 1 for a bad result and 0 for another.
+    """
+    bad, n, unread, allowed = round(sum(sample.values)), sample.n, sample.excluded, int(rule.max or 0)
+    answer: Answer = "INCONCLUSIVE"
+    reason = None
+    if bad > allowed:
+        answer = "FAIL"
+        reason = f"{bad} of {n}, and {allowed or 'none'} may be"
+    elif not n:
+        reason = "nothing was evaluated"
+    elif bad + unread > allowed:
+        reason = f"{counted(unread, 'result')} could not be read, and each may be one"
+    else:
+        answer = "PASS"
+    value = Estimate(
+        estimate=float(bad), low=float(bad), high=float(bad + unread), n=n, method="count", excluded=unread
+    ) if n else undefined("count", excluded=unread)  # fmt: skip
+    worst = clopper_pearson(bad + unread, n + unread, sided="upper", confidence=rule.confidence) if unread else None
+    return Decision(
+        name=rule.name, rule=rule_words(rule), metric=rule.metric.words, answer=answer, value=value,
+        threshold=float(allowed), on="point", more=0 if answer != "INCONCLUSIVE" else None, reason=reason,
+        bound=clopper_pearson(bad, n, sided="upper", confidence=rule.confidence) if n else None, pessimistic=worst,
+        details=tuple(sample.bad.shown), left_out=sample.bad.left_out, not_applicable=sample.not_applicable,
+    )  # fmt: skip

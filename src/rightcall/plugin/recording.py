@@ -1,0 +1,141 @@
+"""What the wrappers of tools saw: calls in order, with results and errors, as a trace holds them.
+
+A call that begins while no call of the current turn has ended belongs to that turn: neither could see the other's
+result. A call that a tool makes of another wrapped tool is the framework's, not the agent's decision.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from rightcall.plugin.values import NotJson, plain
+from rightcall.run.clock import now
+from rightcall.trace import jsontext
+from rightcall.trace.model import Call, Message, Result, TraceFinding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rightcall.trace.model import ArgumentsStatus, Event
+
+_inside: ContextVar[bool] = ContextVar("rightcall_inside_a_tool", default=False)
+
+
+class Recording:
+    """One run of an agent, while it goes on. Tools may be called from several threads and tasks."""
+
+    def __init__(self) -> None:
+        """Nothing was called yet."""
+        self._events: list[Event] = []
+        self._findings: list[TraceFinding] = []
+        self._lock = Lock()
+        self._turn = 0
+        self._turn_is_over = True
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything so far, in the order in which it began."""
+        return tuple(self._events)
+
+    @property
+    def findings(self) -> tuple[TraceFinding, ...]:
+        """What of it could not be captured."""
+        return tuple(self._findings)
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether any tool was called."""
+        return any(isinstance(event, Call) for event in self._events)
+
+    def say(self, text: str) -> None:
+        """Note something that the agent said."""
+        with self._lock:
+            self._events.append(Message(role="assistant", text=text, at=now()))
+            self._turn_is_over = True
+
+    def begin(self, tool: str, arguments: Mapping[str, object] | None) -> int:
+        """Note that a call begins.
+
+        Args:
+            tool: its name.
+            arguments: as they are now; `None`: they fit no parameter of the tool.
+
+        Returns:
+            The place of the call, for `end`.
+        """
+        nested = _inside.get()
+        with self._lock:
+            place = len(self._events)
+            if not nested:
+                self._turn += self._turn_is_over
+                self._turn_is_over = False
+            json, status = self._arguments(tool, arguments, place)
+            call = Call(
+                tool=tool, id=f"c{place + 1}", turn=None if nested else self._turn,
+                by="framework" if nested else "agent", started_at=now(), arguments_json=json,
+                arguments_status=status,
+            )  # fmt: skip
+            self._events.append(call)
+        return place
+
+    def _arguments(
+        self, tool: str, arguments: Mapping[str, object] | None, place: int
+    ) -> tuple[Raw | UnsetType, ArgumentsStatus]:
+        """The arguments as they are recorded; what JSON has no form for is not captured, never changed."""
+        why = "arguments that the tool does not take"
+        if arguments is not None:
+            try:
+                return Raw(jsontext.encode_in_order(plain(arguments))), "ok"
+            except NotJson as error:
+                why = str(error)
+        self._note(f"the arguments of {tool} hold {why}", place, "arguments")
+        return UNSET, "not_captured"
+
+    def _note(self, what: str, place: int, part: str) -> None:
+        path = f"$.events[{place}].{part}"
+        self._findings.append(TraceFinding(code="TRACE_NOT_CAPTURED", message=what, path=path))
+
+    def end(self, place: int, value: object) -> None:
+        """Note what a call gave."""
+        with self._lock:
+            try:
+                content: Raw | UnsetType = Raw(jsontext.encode_in_order(plain(value)))
+            except NotJson as error:
+                content = UNSET
+                self._note(f"the result of {self._tool(place)} holds {error}", place, "result")
+            self._finish(place, Result(content_json=content, is_error=False, at=now()))
+
+    def fail(self, place: int, error: BaseException) -> None:
+        """Note that a call raised an error."""
+        text = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode()
+        with self._lock:
+            self._finish(place, Result(content_json=Raw(jsontext.encode(text)), is_error=True, at=now()))
+
+    def _tool(self, place: int) -> str:
+        event = self._events[place]
+        assert isinstance(event, Call)  # noqa: S101 - `begin` put it there
+        return event.tool
+
+    def _finish(self, place: int, result: Result) -> None:
+        event = self._events[place]
+        assert isinstance(event, Call)  # noqa: S101 - `begin` put it there
+        self._events[place] = msgspec.structs.replace(event, result=result)
+        if event.by == "agent":
+            self._turn_is_over = True
+
+
+class Inside:
+    """While it lasts, calls of wrapped tools are made by a tool."""
+
+    def __enter__(self) -> None:
+        """Step in."""
+        self._token = _inside.set(True)
+
+    def __exit__(self, *_: object) -> None:
+        """Step out."""
+        _inside.reset(self._token)

@@ -1,0 +1,308 @@
+"""What an agent did, and what a test asserts about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rightcall.errors import CaseError
+from rightcall.grade.actual import Actual
+from rightcall.plugin.asserted import asserted
+from rightcall.plugin.calls import Calls
+from rightcall.plugin.grading import Wished, graded
+from rightcall.plugin.judged import judge_readings, judge_trace
+from rightcall.plugin.undecided import Undecided
+from rightcall.plugin.wanted import Found, Wanted
+from rightcall.plugin.words import Sheet, asked, differing, golden_text, shown
+from rightcall.report import plain
+from rightcall.report.explain import DiffRow
+from rightcall.run.catalogs import Catalogs
+from rightcall.trace.model import Call, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rightcall.case.case import Case
+    from rightcall.case.policy import Policy
+    from rightcall.grade.interpretation import InterpretationResult
+    from rightcall.grade.rubric import Misuse, RubricResult
+    from rightcall.grade.verdict import GoldenResult
+    from rightcall.plugin.state import Said, State
+    from rightcall.run.described import Judges
+    from rightcall.trace.model import Trace
+
+_HOLES = ("TRACE_TRUNCATED", "TRACE_INCOMPLETE", "TRACE_STREAM")
+"""Findings after which a call may be missing from a trace: what it does not show may have happened all the same."""
+
+
+class RecordedTrace:
+    """One recorded run of an agent, with assertions about its calls.
+
+    An assertion that does not hold raises `AssertionError`, whose message is the aligned diff of the calls, redacted.
+    One that cannot be decided raises `Undecided`, which pytest reports as an error: it has not passed, and its opposite
+    has not passed either.
+    """
+
+    def __init__(self, state: State, said: Said) -> None:
+        """Take a trace that a test has recorded."""
+        self._state, self._said = state, said
+        self.__actual: Actual | None = None
+
+    @property
+    def trace(self) -> Trace:
+        """The trace as it was recorded, not redacted."""
+        return self._said.trace
+
+    @property
+    def case(self) -> Case | None:
+        """What should have happened, if the test says so."""
+        return self._said.case
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The agent's own calls, in order."""
+        return self._said.trace.calls
+
+    @property
+    def text(self) -> str | None:
+        """What the agent said last; `None` if it said nothing."""
+        said = [event.text for event in self.trace.events if isinstance(event, Message) and event.role == "assistant"]
+        return next((text for text in reversed(said) if text is not None), None)
+
+    def __repr__(self) -> str:
+        """The names of the tools; arguments may hold what must not be shown."""
+        names = ", ".join(plain.visible(self._state.suite.hide.text(call.tool)) for call in self.calls[:8])
+        more = ", …" if len(self.calls) > 8 else ""
+        return f"<RecordedTrace: {names or 'no call'}{more}>"
+
+    # ---- calls -------------------------------------------------------------------------------------------------------
+
+    @asserted
+    def should_call(self, tool: str, /, **arguments: object) -> Calls:
+        """Assert that a tool was called with these arguments.
+
+        Args:
+            tool: its name.
+            **arguments: values, or matchers as in cases (`{"any_of": [1, 2]}`). Arguments that are not named do not
+                matter.
+
+        Returns:
+            Every such call, for `.before(…)`, `.after(…)`, `.once()`, `.times(n)` and `.with_result(…)`.
+
+        Raises:
+            AssertionError: there is no such call.
+            Undecided: it cannot be told, since the arguments of a call were not captured.
+        """
+        wanted = self._wanted(tool, arguments)
+        found = self._found(wanted)
+        if found.yes:
+            return Calls(self, wanted, found)
+        title = asked("should_call", wanted, self._state.suite.hide)
+        self._refuse_unclear(found, title)
+        sheet = Sheet(title, self.calls, self._state.suite.hide)
+        name = plain.visible(sheet.hide.text(wanted.tool))
+        if not found.all:
+            sheet.missing(wanted)
+            raise AssertionError(sheet.text(f"{name} was not called"))
+        for index in found.all:
+            details = differing(wanted, self._differences(wanted, index), sheet.hide)
+            sheet.mark(index, DiffRow("≠", sheet.wanted(wanted), "", "", details, bad=True))
+        inner = sheet.wanted(wanted).partition(" ")[2]
+        raise AssertionError(sheet.text(f"{name} was called, but not with {inner}"))
+
+    def _differences(self, wanted: Wanted, index: int) -> Sequence[tuple[str, Any]]:
+        readable = self.calls[index].arguments_status == "ok"
+        return wanted.differences(self._actual, index) if readable else ()
+
+    @asserted
+    def should_not_call(self, tool: str, /, **arguments: object) -> None:
+        """Assert that a tool was not called, or not with these arguments; see `should_call` for what they can be.
+
+        Raises:
+            AssertionError: there is such a call.
+            Undecided: arguments of a call could not be read, so nobody can tell; or the recording has holes.
+        """
+        wanted = self._wanted(tool, arguments)
+        found = self._found(wanted)
+        title = asked("should_not_call", wanted, self._state.suite.hide)
+        if found.yes:
+            sheet = Sheet(title, self.calls, self._state.suite.hide)
+            for index in found.yes:
+                sheet.mark(index, DiffRow("+", "·", "", "must not be called", (), bad=True))
+            name, _, inner = sheet.wanted(wanted).partition(" ")
+            raise AssertionError(sheet.text(f"{name} was called{f' with {inner}' if inner else ''}"))
+        if found.unreadable or found.unknown:
+            self._cannot_tell(sorted((*found.unreadable, *found.unknown)), title)
+        self._refuse_holes(title)
+
+    @asserted
+    def should_call_only(self, *tools: str) -> None:
+        """Assert that no other tools were called than these; not each of them must have been.
+
+        Raises:
+            AssertionError: another one was.
+            Undecided: the recording has holes.
+        """
+        if not tools:
+            raise CaseError("`should_call_only` takes names of tools", hint="should_call_nothing() says none at all")
+        known = {self._wanted(tool, {}).tool for tool in tools}
+        hide = self._state.suite.hide
+        names = ", ".join(plain.visible(hide.text(tool)) for tool in tools)
+        self._nothing_but(known, f"should_call_only({names})", f"only {names}")
+
+    @asserted
+    def should_call_nothing(self) -> None:
+        """Assert that no tool was called at all.
+
+        Raises:
+            AssertionError: one was.
+            Undecided: the recording has holes.
+        """
+        self._nothing_but(set(), "should_call_nothing()", "nothing")
+
+    def _nothing_but(self, known: set[str], title: str, allowed: str) -> None:
+        others = [index for index, name in enumerate(self._actual.names) if name not in known]
+        if not others:
+            self._refuse_holes(title)
+            return
+        sheet = Sheet(title, self.calls, self._state.suite.hide)
+        for index in others:
+            sheet.mark(index, DiffRow("+", "·", "", "not expected", (), bad=True))
+        names = dict.fromkeys(plain.visible(sheet.hide.text(self.calls[index].tool)) for index in others)
+        raise AssertionError(sheet.text(f"{', '.join(names)} was called, where {allowed} should be"))
+
+    # ---- code --------------------------------------------------------------------------------------------------------
+
+    @asserted
+    def assert_golden(self, *, min_overall: float | None = None, profile: str | None = None) -> GoldenResult:
+        """Assert that the trace passes against the golden of the test's case.
+
+        Args:
+            min_overall: what `overall` must reach; that of the marker or the settings if not given.
+            profile: as in the settings, likewise.
+
+        Returns:
+            The result.
+
+        Raises:
+            AssertionError: it fails. The message is the aligned diff with the reason for every lost point.
+            Undecided: there is no golden, or the trace cannot be graded.
+        """
+        if self.case is None:
+            raise CaseError(
+                "this test has no golden", hint='name one: @pytest.mark.rightcall(golden="lost_wallet.toml")'
+            )
+        result, options = graded(self._state, self._said, Wished(profile=profile, min_overall=min_overall))
+        self._refuse_unevaluable(result)
+        if not result.passed:
+            raise AssertionError(golden_text(self._said, result, options, self._state.suite.hide))
+        return result
+
+    @asserted
+    def assert_safe(self, policy: Policy | str | Mapping[str, Any] | None = None) -> GoldenResult:
+        """Assert that no rule of the Safety Matrix vetoes the trace.
+
+        Args:
+            policy: a policy, its file, or the same as plain values; that of the marker or the settings if not given.
+                The case's own is added.
+
+        Returns:
+            The result.
+
+        Raises:
+            AssertionError: a rule vetoes it.
+            Undecided: there is no policy, or the trace cannot be checked.
+        """
+        result, options = graded(self._state, self._said, Wished(policy=policy))
+        if result.vetoes:
+            raise AssertionError(golden_text(self._said, result, options, self._state.suite.hide))
+        self._refuse_unevaluable(result)
+        self._refuse_holes("assert_safe()")
+        return result
+
+    def _refuse_unevaluable(self, result: GoldenResult) -> None:
+        if result.status == "UNEVALUABLE":
+            words = {"nothing_expected": "there is neither a golden nor a policy to hold it against"}
+            why = words.get(result.reason or "", "see docs/graders/golden.md")
+            raise Undecided(f"the trace cannot be graded: {result.reason}; {why}")
+
+    # ---- judges ------------------------------------------------------------------------------------------------------
+
+    @asserted
+    def assert_rubric(
+        self, *, min_scores: Mapping[str, int] | None = None, max_severity: Misuse | None = None,
+        judge: Judges | None = None,
+    ) -> RubricResult:  # fmt: skip
+        """Assert what a judge scores: whole levels from 1 to 5, and the worst misuse.
+
+        Args:
+            min_scores: dimension (`tool_selection_score` … or `overall_score`) -> the least score.
+            max_severity: the worst misuse that is accepted; `NONE` accepts none.
+            judge: who scores; whom the settings name if not given.
+
+        Returns:
+            The result.
+
+        Raises:
+            AssertionError: a score is lower, or a misuse is worse. The message has the judge's words.
+            Undecided: the judge gave no readable answer, or there is none; or a score does not apply.
+        """
+        return judge_trace(self._state, self._said, judge, dict(min_scores or {}), max_severity)
+
+    @asserted
+    def assert_interpretation(
+        self, *, min_fidelity: float = 0.8, judge: Judges | None = None
+    ) -> tuple[InterpretationResult, ...]:
+        """Assert that a judge finds every tool result rightly read.
+
+        Args:
+            min_fidelity: the least fidelity of each reading, from 0 to 1.
+            judge: who reads; whom the settings name if not given.
+
+        Returns:
+            A result for each reading.
+
+        Raises:
+            AssertionError: a reading is below. The message has the judge's words.
+            Undecided: the judge gave no readable answer, or there is no reading to judge.
+        """
+        return judge_readings(self._state, self._said, judge, min_fidelity)
+
+    # ---- what all of them need ---------------------------------------------------------------------------------------
+
+    @property
+    def _actual(self) -> Actual:
+        if self.__actual is None:
+            suite, mark = self._state.suite, self._state.words
+            catalogs = Catalogs(suite.catalog(mark.tools, self._state.folder))
+            from rightcall.case.case import Case
+
+            catalog, _ = catalogs.of(self.trace, self.case or Case(id=""))
+            self.__actual = Actual(self.trace, suite.loaded.settings.aliases, catalog)
+        return self.__actual
+
+    def _wanted(self, tool: str, arguments: Mapping[str, object]) -> Wanted:
+        return Wanted.of(tool, arguments, self._state.suite.loaded.settings.aliases)
+
+    def _found(self, wanted: Wanted) -> Found:
+        return Found.among(self._actual, wanted)
+
+    def _refuse_unclear(self, found: Found, title: str) -> None:
+        """Refuse to say that there is no such call where one may be it, or where calls may be missing."""
+        self._refuse_unknown(found, title)
+        self._refuse_holes(title)
+
+    def _refuse_unknown(self, found: Found, title: str) -> None:
+        if found.unknown:
+            self._cannot_tell(found.unknown, title)
+
+    def _cannot_tell(self, indices: Sequence[int], title: str, what: str = "arguments") -> None:
+        hide = self._state.suite.hide
+        lines = [f"call {index + 1}: {shown(self.calls[index], hide)}" for index in indices[:5]]
+        raise Undecided(f"{title} cannot be decided: {what} could not be read", details=lines)
+
+    def _refuse_holes(self, title: str) -> None:
+        holes = [finding for finding in self.trace.findings if finding.code in _HOLES]
+        if holes:
+            hide = self._state.suite.hide
+            lines = [f"{one.code}: {plain.visible(hide.text(one.message))}" for one in holes[:5]]
+            raise Undecided(f"{title} cannot be decided: calls may be missing from the recording", details=lines)

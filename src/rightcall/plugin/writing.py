@@ -1,0 +1,52 @@
+"""The report of a session as files: results and traces for programs, pages for people."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+import msgspec
+
+from rightcall.report.files import whole_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rightcall.gate.decision import GateReport
+    from rightcall.plugin.gathered import Gathered
+    from rightcall.plugin.suite import Suite
+
+PAGES = ("report.md", "report.html", "report.junit.xml")
+
+
+def write(gathered: Gathered, suite: Suite, folder: Path, gate: GateReport | None) -> list[str]:
+    """Write everything into a folder, each file whole or not at all.
+
+    Returns:
+        What was written, in words.
+
+    Raises:
+        ConfigError, OSError: a file that cannot be written.
+    """
+    from rightcall.report.formats import write_reports
+    from rightcall.report.viewing import view_of
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with whole_file(folder / "results.json") as stream:
+        _results(gathered, stream)
+    with whole_file(folder / "results.jsonl") as stream:
+        stream.writelines(line + b"\n" for name in gathered.graders for line in gathered.lines[name])
+    with whole_file(folder / "traces.jsonl") as stream:
+        stream.writelines(line + b"\n" for line in gathered.traces)
+    write_reports(view_of(gathered.results(), suite.loaded, gate=gate), [folder / name for name in PAGES])
+    return [f"report: {folder / 'report.html'}", f"  rightcall gate {folder / 'results.json'}"]
+
+
+def _results(gathered: Gathered, stream: IO[bytes]) -> None:
+    """One JSON object, in the form of `--json` (SPEC §9)."""
+    summary = {"graders": {name: gathered.summary(name) for name in gathered.graders}}
+    stream.write(b'{"run":' + msgspec.json.encode(gathered.run_facts()))
+    stream.write(b',"summary":' + msgspec.json.encode(summary) + b',"results":[')
+    lines = (line for name in gathered.graders for line in gathered.lines[name])
+    for index, line in enumerate(lines):
+        stream.write(b",\n" + line if index else b"\n" + line)
+    stream.write(b"\n]}\n")

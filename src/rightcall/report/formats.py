@@ -1,0 +1,92 @@
+"""A report as files, by suffix: each of them whole, and all of them or none.
+
+`.json` and `.jsonl` hold the results themselves and are written by whoever has them; here they are only accepted.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import IO, TYPE_CHECKING
+
+from rightcall.report.files import refuse_unwritable, whole_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rightcall.report.view import ReportView
+
+RESULTS = (".json", ".jsonl")
+"""Suffixes of the results themselves."""
+
+
+def refuse(out: Sequence[Path]) -> None:
+    """Refuse what could not be written, before anything runs.
+
+    Raises:
+        ConfigError: a suffix that nothing is written as, a folder that does not exist, a file that is named twice.
+    """
+    from rightcall.errors import ConfigError, Place
+
+    for at, path in enumerate(out):
+        refuse_unwritable(path, (*RESULTS, *WRITERS))
+        if path in out[:at]:
+            raise ConfigError(f"`{path}` is named twice", place=Place("--out"), hint="name each file once")
+
+
+def write_reports(view: ReportView, out: Sequence[Path]) -> None:
+    """Write the files that are reports, and give none its name before all are complete.
+
+    Args:
+        view: the report.
+        out: files; those of the results themselves (`.json`, `.jsonl`) are left to the caller.
+
+    Raises:
+        ConfigError: as `refuse`, or a file cannot be written.
+    """
+    refuse(out)
+    with ExitStack() as files:
+        for path in out:
+            suffix = refuse_unwritable(path, (*RESULTS, *WRITERS))
+            if suffix in WRITERS:
+                WRITERS[suffix](view, files.enter_context(whole_file(path)))
+
+
+def _markdown(view: ReportView, stream: IO[bytes]) -> None:
+    from rightcall.report.summary_md import render
+
+    stream.write(render(view).encode())
+
+
+def _html(view: ReportView, stream: IO[bytes]) -> None:
+    from rightcall.report.html import write_html
+
+    write_html(view, stream)
+
+
+def _junit(view: ReportView, stream: IO[bytes]) -> None:
+    from rightcall.report.junit import write_junit
+
+    write_junit(view, stream)
+
+
+def _sarif(view: ReportView, stream: IO[bytes]) -> None:
+    from rightcall.report.sarif import write_sarif
+
+    write_sarif(view, stream)
+
+
+def _csv(view: ReportView, stream: IO[bytes]) -> None:
+    from rightcall.report.rows_csv import write_csv
+
+    write_csv(view, stream)
+
+
+WRITERS: dict[str, Callable[[ReportView, IO[bytes]], None]] = {
+    ".md": _markdown,
+    ".html": _html,
+    ".junit.xml": _junit,
+    ".sarif": _sarif,
+    ".csv": _csv,
+}
+"""Suffix -> what writes it."""

@@ -1,0 +1,230 @@
+"""A gate and a comparison in the terminal (UX §1.3): what turned, the rules, why not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.text import Text
+
+from rightcall.gate.comparing import flip_words
+from rightcall.gate.decision import Decision, GateReport
+from rightcall.gate.standing import fitness_words
+from rightcall.gate.words import counted, figure, interval, listed, percent
+from rightcall.report.cells import figures_table
+from rightcall.report.plain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from rightcall.gate.decision import Diff, Flip, GraderDiff
+    from rightcall.stats.intervals import Estimate
+
+STYLES = {
+    "PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow", "NOT_COMPARABLE": "yellow", "WAIT": "magenta"
+}  # fmt: skip
+"""How an answer looks."""
+
+FLIPS = 20
+"""How many cases that turned are listed."""
+
+_DETAILS = 5
+
+
+def print_gate(console: Console, report: GateReport) -> None:
+    """Print what a gate says."""
+    for note in report.notes:
+        _line(console, note, "yellow")
+    if report.diff is not None:
+        _turned(console, report.diff, report.baseline or report.diff.old)
+    _table(console, report)
+    for one in report.decisions:
+        _below(console, one)
+    _line(console, f"gate {report.answer}", STYLES[report.answer])
+
+
+# ---- what turned ----
+
+
+def _turned(console: Console, diff: Diff, baseline: str) -> None:
+    flips = [one for part in diff.graders for one in part.flips]
+    for part in diff.graders:
+        if part.not_comparable:
+            _line(console, f"{part.grader} is not comparable with {baseline}: {'; '.join(part.not_comparable)}", "bold")
+    bad = [one for one in flips if _is_worse(one)]
+    good = len(flips) - len(bad)
+    if not flips:
+        _line(console, f"against {baseline}: nothing turned")
+        return
+    _line(console, f"against {baseline}: {counted(len(bad), 'case')} turned bad, {good} good", "bold")
+    _flips(console, flips)
+
+
+def _is_worse(one: Flip) -> bool:
+    if one.old in ("PASS", "FAIL") and one.new in ("PASS", "FAIL"):
+        return one.new == "FAIL"
+    return _number(one.new) < _number(one.old)
+
+
+def _number(text: str) -> float:
+    """`2 of 3` as a share, a verdict as 0 or 1, a score as what it is; for the order alone."""
+    if text in ("PASS", "FAIL"):
+        return float(text == "PASS")
+    parts = text.split(" of ")
+    try:
+        return float(parts[0]) / float(parts[1]) if len(parts) == 2 else float(text)
+    except (ValueError, ZeroDivisionError):
+        return 0.0
+
+
+def _flips(console: Console, flips: Sequence[Flip], most: int = FLIPS) -> None:
+    for one in sorted(flips, key=lambda one: not _is_worse(one))[:most]:
+        style = "red" if _is_worse(one) else "green"
+        _line(console, f"  {one.grader}  {flip_words(one)}", style)
+    if len(flips) > most:
+        _line(console, f"  … {len(flips) - most} more: --json or -o FILE.json has all", "dim")
+
+
+# ---- the rules ----
+
+
+def _table(console: Console, report: GateReport) -> None:
+    table = figures_table("answer", first="gate")
+    table.add_column("value", overflow="fold")
+    table.columns[0].overflow = "fold"
+    for one in report.decisions:
+        table.add_row(Text(visible(one.name)), Text(one.answer, STYLES[one.answer]), Text(visible(_value(one))))
+        table.add_row(Text(""), Text(""), Text(visible(f"rule: {one.rule}"), "dim"))
+    console.print(table)
+
+
+def _value(one: Decision) -> str:
+    if one.value is None:
+        return one.metric
+    if one.metric == "open CRITICAL items" and one.value.estimate is not None:
+        return f"{one.value.estimate:g} open of {one.value.n}"
+    limits = (one.threshold,)
+    parts = [interval(one.value, limits)]
+    if one.value.excluded and one.value.method != "count":
+        parts.append(f"{one.value.excluded} left out")
+    if one.not_applicable:
+        parts.append(f"{one.not_applicable} not applicable")
+    if (bound := _bound(one, one.bound)) is not None:
+        parts.append(bound)
+    return " · ".join(parts)
+
+
+def _bound(one: Decision, found: Estimate | None) -> str | None:
+    """The bound that the rule names; of a count, how large the true share may be."""
+    if found is None or found.estimate is None:
+        return None
+    limits = (one.threshold,)
+    if one.value is not None and one.value.method == "count":
+        return f"true share at most {figure(found.high)}"
+    confidence = percent(float(found.method.split()[1].rstrip(",")))
+    side = "lower" if " lower" in found.method else "upper"
+    return f"{side} {confidence} bound {figure(found.low if side == 'lower' else found.high, limits)}"
+
+
+# ---- below ----
+
+
+def _below(console: Console, one: Decision) -> None:
+    """Why a rule is not passed, what would settle it, and what must be known besides."""
+    lines = list(_lines(one))
+    if not lines:
+        return
+    _line(console, f"{one.name}", "bold")
+    for line in lines:
+        console.print(Padding(Text(visible(line)), (0, 0, 0, 2), expand=False))
+
+
+def _lines(one: Decision) -> Iterator[str]:
+    if one.reason and one.answer != "PASS":
+        yield one.reason
+    if one.more:
+        kind = "with no error" if _is_share(one) else "like those before"
+        yield f"{counted(one.more, 'further case')} {kind} would settle it"
+    if one.pessimistic is not None and one.value is not None and one.value.method != "count":
+        yield _worst(one)
+    yield from one.warnings
+    yield from (fitness_words(judge) for judge in one.judges)
+    if one.answer != "PASS" or one.name == "critical":
+        for detail in one.details[:_DETAILS]:
+            yield f"- {detail}"
+        hidden = len(one.details[_DETAILS:]) + one.left_out
+        if hidden:
+            yield f"… {hidden} more: --json or -o FILE.json"
+    if one.command is not None and one.answer != "PASS":
+        yield f"next: {one.command}"
+
+
+def _is_share(one: Decision) -> bool:
+    """Whether further cases are counted without an error: a mean has no errors."""
+    return one.value is not None and not one.value.method.startswith(("t ", "exact "))
+
+
+def _worst(one: Decision) -> str:
+    worst, limits = one.pessimistic, (one.threshold,)
+    if worst is None or worst.estimate is None:
+        return ""
+    bound = _bound(one, worst) if worst.method.startswith("clopper") else None
+    also = f", {bound}" if bound else f" [{figure(worst.low, limits)}, {figure(worst.high, limits)}]"
+    return f"if everything unread is the worst: {figure(worst.estimate, limits)}{also}, n={worst.n}"
+
+
+# ---- comparisons ----
+
+
+def print_diff(console: Console, diff: Diff) -> None:
+    """Print two runs case by case."""
+    _line(console, f"{diff.old} → {diff.new}", "bold")
+    for name, where in (*((name, diff.old) for name in diff.only_old), *((name, diff.new) for name in diff.only_new)):
+        _line(console, f"{name}: only in {where}", "yellow")
+    if not diff.graders:
+        _line(console, "the two have no grader in common", "yellow")
+    for part in diff.graders:
+        _grader(console, part)
+
+
+def _grader(console: Console, part: GraderDiff) -> None:
+    _line(console, "")
+    _line(console, f"{part.grader}: {counted(part.shared, 'shared case')}", "bold")
+    if part.not_comparable:
+        _line(console, f"NOT COMPARABLE: {'; '.join(part.not_comparable)}", "bold yellow")
+        _line(console, "the figures below show what is there, and not what the agent's change did", "yellow")
+    _flips(console, part.flips)
+    if not part.flips and part.shared:
+        _line(console, "  nothing turned")
+    for line in diff_lines(part):
+        _line(console, f"  {line}")
+
+
+def diff_lines(part: GraderDiff) -> list[str]:
+    """The figures of one grader's comparison, in words."""
+    found = []
+    if _is_outcome(part):
+        found.append(f"PASS → PASS {part.both_passed} · PASS → FAIL {part.lost}")
+        found.append(f"FAIL → PASS {part.gained} · FAIL → FAIL {part.both_failed}")
+    for name, value in (("old", part.old), ("new", part.new), ("difference", part.difference)):
+        if value is not None:
+            found.append(f"{name} {interval(value)} ({value.method})")
+    if part.p_value is not None:
+        found.append(f"exact McNemar p = {part.p_value:.3g}")
+    found += [f"{name} {interval(value)}" for name, value in part.scores.items()]
+    for names, what in (
+        (part.new_cases, "new"), (part.missing_cases, "missing"), (part.unevaluable, "without a verdict in one of them")
+    ):  # fmt: skip
+        if names:
+            found.append(f"{what}: {counted(len(names), 'case')}: {listed(names)}")
+    return found
+
+
+def _is_outcome(part: GraderDiff) -> bool:
+    return part.both_passed + part.both_failed + part.gained + part.lost > 0
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(visible(text), style))

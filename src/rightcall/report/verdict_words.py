@@ -1,0 +1,76 @@
+"""The answer of a report in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rightcall.gate.decision import EXIT_CODES
+from rightcall.gate.words import figure, interval
+
+if TYPE_CHECKING:
+    from rightcall.gate.decision import Decision, GateReport
+    from rightcall.report.view import Counts, ReportView
+    from rightcall.stats.intervals import Estimate
+
+NO_DATA = "NO_DATA"
+"""The answer of a report without a result: it is none, and never a pass."""
+
+
+def answer_of(view: ReportView) -> tuple[str, int]:
+    """The answer, and the exit code that goes with it (SPEC §9).
+
+    With a gate, the gate's. Without one: `FAIL` for any failure; `NO_DATA` where nothing has a verdict; `WAIT` for an
+    open CRITICAL; `INCONCLUSIVE` where something has no verdict; else `PASS`.
+    """
+    if view.gate is not None:
+        return view.gate.answer, view.gate.exit_code
+    counts = [one.counts for one in view.graders]
+    if sum(one.failed for one in counts):
+        return "FAIL", EXIT_CODES["FAIL"]
+    if not sum(one.passed + one.waiting for one in counts):
+        return NO_DATA, 5
+    if sum(one.waiting for one in counts):
+        return "WAIT", EXIT_CODES["WAIT"]
+    if view.status != "finished" or any(one.error - one.aside + one.unread > 0 for one in counts):
+        return "INCONCLUSIVE", EXIT_CODES["INCONCLUSIVE"]
+    return "PASS", 0
+
+
+def counts_words(counts: Counts) -> str:
+    """`197 passed · 2 failed · 1 without a verdict`; what is 0 is left out."""
+    parts = [
+        (counts.passed, "passed"), (counts.failed, "failed"), (counts.error - counts.aside, "without a verdict"),
+        (counts.waiting, "waiting for a person"), (counts.aside, "not to be judged"),
+        (counts.unread, "not read or not asked"),
+    ]  # fmt: skip
+    return " · ".join(f"{n:,} {words}" for n, words in parts if n) or "no result"
+
+
+def measured(value: Estimate | None, threshold: float | None = None) -> str:
+    """`0.973 [0.938, 0.988] n=185`, or why there is no figure; never shown as a threshold that it does not equal."""
+    return "–" if value is None else interval(value, (threshold,))
+
+
+def what_else(one: Decision) -> str:
+    """What a decision says besides its answer: the reason, and what would settle it."""
+    parts = [one.reason] if one.reason else []
+    bound = None if one.bound is None else one.bound.high if one.on == "upper" else one.bound.low
+    if bound is not None and one.on in ("lower", "upper"):
+        parts.append(f"{one.on} bound {figure(bound, (one.threshold,))}")
+    if one.more:
+        parts.append(f"about {one.more:,} more cases without a further error would settle it")
+    return "; ".join([*parts, *one.warnings])
+
+
+def verdict_line(view: ReportView) -> str:
+    """The whole report in one line."""
+    answer, code = answer_of(view)
+    if view.gate is not None:
+        return f"{answer} · exit {code}" + _against(view.gate)
+    return f"{answer} · no gate was asked"
+
+
+def _against(gate: GateReport) -> str:
+    bad = [one for one in gate.decisions if one.answer != "PASS"]
+    words = f" · {len(bad)} of {len(gate.decisions)} rules do not pass" if bad else f" · {len(gate.decisions)} rules"
+    return words + (f" · against {gate.baseline}" if gate.baseline else "")

@@ -1,0 +1,125 @@
+"""Is the judge behind a run's figures fit to decide? By its newest calibration with the same model and prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rightcall.gate.decision import FitVerdict, JudgeFitness
+from rightcall.run.judge_use import uses_of
+from rightcall.stats.fitness import ESTIMATE_FROM
+from rightcall.stats.intervals import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rightcall.run.judge_use import Use
+    from rightcall.run.results import RunResults
+    from rightcall.store.records import CalibrationRecord
+    from rightcall.store.store import Store
+
+DECIDING: dict[str, tuple[str, ...]] = {
+    "selection": ("grade",), "rubric": ("selection", "arguments", "sequencing", "abstention", "severity"),
+    "preference": ("overall",), "interpretation": ("score",),
+}  # fmt: skip
+"""The fields on whose calibration a judge's fitness rests; of a user's own grader, all that were calibrated."""
+
+OPTIONAL = frozenset({"abstention"})
+"""Fields that are often not at issue; they count once 30 labels say something about them."""
+
+_RANK: tuple[FitVerdict, ...] = ("NOT_FIT", "UNKNOWN", "INSUFFICIENT", "FIT")
+_SHORT = 6
+
+Found = tuple[str, "CalibrationRecord"]
+
+
+def fitness_of(store: Store | None, results: RunResults) -> dict[tuple[str, str], JudgeFitness]:
+    """Whether each judge of a run is fit, by (grader, judge).
+
+    For each field that decides, the newest calibration with the model and the prompt that answered in this run counts;
+    the judge is as fit as in the field where it is least fit. `UNKNOWN`: it was never calibrated so, and the reason
+    names what there is instead. Graders without a judge are not in it.
+
+    Args:
+        store: the record; `None`: nothing is known of any judge.
+        results: a run.
+    """
+    found: dict[tuple[str, str], JudgeFitness] = {}
+    for name, part in results.graders.items():
+        for judge, uses in uses_of(store, part).items():
+            known = [] if store is None else newest_first(store, name, judge)
+            each = [_of_use(name, judge, use, known) for use in sorted(uses)]
+            found[(name, judge)] = min(each, key=lambda one: _RANK.index(one.verdict))
+    return found
+
+
+def newest_first(store: Store, grader: str, judge: str) -> list[Found]:
+    """The calibrations of a judge, newest first, each with its digest."""
+    return [(digest, one) for _, digest, one in store.calibrations(grader=grader, judge=judge)][::-1]
+
+
+def standing(known: Iterable[Found], use: Use) -> dict[str, Found]:
+    """Of each field, the newest calibration with this model and prompt."""
+    found: dict[str, Found] = {}
+    for digest, one in known:
+        if (one.model, one.prompt_sha256) == (use.model, use.prompt):
+            found.setdefault(one.field, (digest, one))
+    return found
+
+
+def deciding(grader: str, labels: Mapping[str, int]) -> tuple[str, ...]:
+    """The fields that decide, of a grader whose fields have so many labels; see `DECIDING` and `OPTIONAL`."""
+    fields = DECIDING.get(grader, tuple(labels))
+    return tuple(one for one in fields if one not in OPTIONAL or labels.get(one, 0) >= ESTIMATE_FROM)
+
+
+def calibration_id(digest: str) -> str:
+    """A calibration's id as it is shown: `cal-` and the first 8 digits of its digest."""
+    return f"cal-{digest[:8]}"
+
+
+def _of_use(grader: str, judge: str, use: Use, known: list[Found]) -> JudgeFitness:
+    there = standing(known, use)
+    if not there:
+        return JudgeFitness(judge=judge, grader=grader, verdict="UNKNOWN", model=use.model, reason=_never(use, known))
+    wanted = deciding(grader, {field: one.labels for field, (_, one) in there.items()})
+    lacking = [field for field in wanted if field not in there]
+    each = [_of_record(*there[field]) for field in wanted if field in there]
+    if lacking or not each:
+        names = ", ".join(f"`{field}`" for field in lacking) or "what decides"
+        each.append(
+            JudgeFitness(
+                judge=judge, grader=grader, verdict="UNKNOWN", model=use.model, reason=f"{names} was never calibrated"
+            )
+        )
+    return min(each, key=lambda one: _RANK.index(one.verdict))
+
+
+def _of_record(digest: str, one: CalibrationRecord) -> JudgeFitness:
+    reason = None if one.verdict == "FIT" else f"{one.field}: {one.reasons[0] if one.reasons else 'too few labels'}"
+    return JudgeFitness(
+        judge=one.judge, grader=one.grader, verdict=one.verdict, model=one.model, id=calibration_id(digest), at=one.at,
+        split=one.split, labels=one.labels, agreement=_estimate(one.agreement), detection=_estimate(one.detection),
+        people=_estimate(one.people), reason=reason,
+    )  # fmt: skip
+
+
+def _estimate(plain: dict[str, Any] | None) -> Estimate | None:
+    return None if plain is None else msgspec.convert(plain, Estimate)
+
+
+def _never(use: Use, known: list[Found]) -> str:
+    """Why nothing is known: what was calibrated instead, if anything was."""
+    if not known:
+        return "never calibrated"
+    newest = known[0][1]
+    if newest.prompt_sha256 != use.prompt:
+        asked = _called(newest.prompt_sha256, newest.prompt_id, newest.prompt_version)
+        return f"calibrated with prompt {asked}, this run used {use.prompt[:_SHORT] or 'one that is not on record'}"
+    return f"calibrated with model {newest.model or '(unnamed)'}, this run used {use.model or '(unnamed)'}"
+
+
+def _called(sha256: str, name: str, version: str) -> str:
+    words = " ".join(part for part in (name, version) if part)
+    return f"{words} ({sha256[:_SHORT]})" if words else sha256[:_SHORT] or "(unnamed)"
