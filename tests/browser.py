@@ -50,6 +50,7 @@ class Browser:
             viewport={"width": width, "height": height}, **options,
         )  # fmt: skip
         try:
+            context.set_default_timeout(120_000)  # a busy machine is no fault of the page
             page = context.new_page()
             page.asked, page.said = [], []
             url = Path(file).resolve().as_uri()

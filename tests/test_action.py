@@ -95,10 +95,11 @@ def test_a_run_writes_every_report_and_leaves_the_verdict_to_the_last_step(runne
     assert (found["code"], found["verdict"]) == ("1", "FAIL")
     names = {path.name for path in Path(found["reports"]).iterdir()}
     assert names == {f"rightcall.{suffix}" for suffix in ("json", "md", "html", "junit.xml", "sarif", "csv")}
-    assert "::error file=cases.toml,line=1," in done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("::stop-commands::")
-    assert f"::{lines[0].removeprefix('::stop-commands::')}::" in lines
+    assert lines[0].startswith("::error file=cases.toml,line=1,")
+    stop = next(line for line in lines if line.startswith("::stop-commands::"))
+    assert lines[-1] == f"::{stop.removeprefix('::stop-commands::')}::"
+    assert not any(line.startswith("::error") for line in lines[lines.index(stop) :])
     assert (tmp_path / "summary.md").read_text("utf-8").startswith("# rightcall: ")
 
 

@@ -98,6 +98,7 @@ def test_every_fault_of_the_settings_is_a_line(doctor, write):
         ('[rubric]\nprompt = "selection"', "prompts", "fail rightcall.toml:2:10 at rubric.prompt: prompt `selection`", 2),
         ("[limits]\njobs = 2", "gates", "warn none: `rightcall gate` has nothing to ask", 0),
         ('[gates]\n"golden.safety" = { max = 0 }', "gates", "ok 1 rule: golden.safety", 0),
+        ('[gates]\nregressions = { against = "old.json" }', "gates", "warn 1 rule: regressions; the baseline old.json is not", 0),
         ('[policy]\nguessed = ["a"]\nclasses = { a = "read" }', "policy", "warn 0 rules, 1 class of tools, 1 of them guessed", 0),
         ('[judges.a]\nmodel = "m"\n[rubric]\njudge = "a"', "judge a", "fail no credential for api.openai.com: OPENAI_API_KEY", 5),
         ('[judges.a]\nmodel = "m"\n[rubric]\njudge = "none"', "judge a",

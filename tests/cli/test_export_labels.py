@@ -68,6 +68,45 @@ def test_a_table_holds_nothing_that_is_a_formula(rightcall, answered, tmp_path):
     assert [cell for row in rows for cell in row if cell.lstrip()[:1] in {"=", "+", "@"}] == []
 
 
+def test_parquet_has_typed_columns_with_the_same_values(rightcall, answered, tmp_path):
+    import pyarrow.parquet
+
+    rows = [json.loads(line) for line in rightcall("export", "labels", *STORE).out.splitlines()]
+    said = rightcall("export", "labels", "-o", "labels.parquet", *STORE)
+    assert (said.code, said.err) == (0, f"{len(GRADERS)} labels → labels.parquet\n")
+    table = pyarrow.parquet.read_table(tmp_path / "labels.parquet")
+    types = {name: str(table.schema.field(name).type) for name in table.column_names}
+    assert types["blind"] == types["field.polite"] == "bool"
+    assert types["entry"] == types["field.selection"] == types["field.sure"] == "int64"
+    assert types["seconds"] == types["probability"] == "double"
+    assert types["who"] == types["field.grade"] == types["evidence"] == "string"
+    for found, row in zip(table.to_pylist(), rows, strict=True):
+        assert found["note"] == row["note"]
+        assert json.loads(found["reasons"]) == row["reasons"]
+        assert {name: found[f"field.{name}"] for name in row["fields"] if name != "flags"} == {
+            name: value for name, value in row["fields"].items() if name != "flags"
+        }
+        assert found["verdict"] == row["verdict"]
+
+
+def test_a_field_with_values_of_several_kinds_is_json_in_parquet(tmp_path):
+    import pyarrow.parquet
+
+    from rightcall.report.review_labels import LABEL_COLUMNS, write_labels
+
+    values = [1, "two", None, [3], 2**70, 1.5, True]
+    rows = [
+        dict.fromkeys(LABEL_COLUMNS) | {"fields": {"x": value, "y": None, "z": number}}
+        for number, value in enumerate(values)
+    ]
+    rows = [row | {"judged": None, "judge": {"z": 0.5}, "consensus": {}} for row in rows]
+    write_labels(tmp_path / "labels.parquet", rows)
+    table = pyarrow.parquet.read_table(tmp_path / "labels.parquet")
+    assert [None if one is None else json.loads(one) for one in table["field.x"].to_pylist()] == values
+    assert table["field.y"].to_pylist() == [None] * 7
+    assert (str(table.schema.field("field.z").type), str(table.schema.field("judge.z").type)) == ("int64", "double")
+
+
 def test_one_run_alone_can_be_written(rightcall, answered):
     said = rightcall("export", "labels", "--run", run_of("tone"), "--json", *STORE)
     assert [row["grader"] for row in said.json["labels"]] == ["tone"]

@@ -217,6 +217,13 @@ def test_the_commands_of_the_workflow_work(rightcall, chat, tmp_path, monkeypatc
     assert (tmp_path / "report.html").exists()
 
 
+def test_in_a_folder_of_a_repository_init_says_where_the_workflow_belongs(rightcall, chat, tmp_path):
+    (tmp_path / ".git").mkdir()
+    said = rightcall("init", "chat.jsonl", "-o", "evals/suite")
+    assert "move .github there, and run it in evals/suite" in said.out
+    assert "move .github" not in rightcall("init", "chat.jsonl").out
+
+
 # ---- all of it, or nothing -------------------------------------------------------------------------------------------
 
 

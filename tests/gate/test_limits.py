@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rightcall.gate.limits import decide_count, decide_limit, decide_trials
+from rightcall.gate.limits import decide_count, decide_estimate, decide_limit, decide_trials
 from rightcall.gate.rules import rules_of
 from rightcall.gate.sample import Names, Sample
+from rightcall.stats.intervals import Estimate
 
 
 def rule(name="golden.pass_rate", **values):
@@ -190,3 +191,22 @@ def test_a_pass_is_never_on_the_wrong_side(good, bad, limit):
     wrong = good / (good + bad) < limit
     assert (found.answer == "FAIL") == wrong or found.answer == "INCONCLUSIVE"
     assert not (wrong and found.answer == "PASS")
+
+
+# ---- a mean that was corrected ----
+
+
+@pytest.mark.parametrize(
+    ("limit", "low", "unread", "answer"),
+    [(0.8, 0.82, 0, "PASS"), (0.8, 0.78, 0, "INCONCLUSIVE"), (0.9, 0.82, 0, "FAIL"), (0.8, 0.82, 5, "INCONCLUSIVE")],
+)
+def test_a_corrected_mean_is_held_against_its_own_interval(limit, low, unread, answer):
+    value = Estimate(estimate=0.87, low=low, high=0.91, n=100, method="two-phase 0.95")
+    asked = rule("interpretation.fidelity", min=limit)
+    found = decide_estimate(asked, value, sample([0.9] * 100, unread=range(200, 200 + unread), scale=(0.2, 1.0)))
+    assert found.answer == answer
+    assert (found.pessimistic is not None) == bool(unread)
+
+
+def test_a_corrected_mean_that_nobody_knows_is_no_pass():
+    assert decide_estimate(rule("interpretation.fidelity", min=0.1), None, sample([])).answer == "INCONCLUSIVE"

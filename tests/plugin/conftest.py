@@ -80,7 +80,7 @@ def project(tmp_path, monkeypatch):
     """Return a maker of projects with an agent and a case: `project(tests)` is one in the current folder."""
     from session_making import Project
 
-    monkeypatch.setenv("COLUMNS", "88")
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("RIGHTCALL_REDACTION_KEY", raising=False)
     monkeypatch.chdir(tmp_path)
     made = Project(tmp_path)

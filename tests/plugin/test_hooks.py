@@ -33,7 +33,8 @@ def test_a_session_without_it_loads_nothing_prints_nothing_and_writes_nothing(tm
     )
     first, *rest, last = found.stdout.splitlines()
     assert first == "['rightcall']"
-    assert last == "['rightcall', 'rightcall.plugin', 'rightcall.plugin.hooks', 'rightcall.plugin.marks']"
+    own = ["rightcall", *(f"rightcall.plugin{name}" for name in ("", ".hooks", ".marks", ".shared"))]
+    assert last == str(own)
     assert [line for line in rest if "rightcall" in line] == []
     assert [path.name for path in tmp_path.iterdir() if path.name != "__pycache__"] == ["test_plain.py"]
 
@@ -156,7 +157,7 @@ def test_lost(rightcall_agent):
         'E                                               reason="lost"',
         "E                                                 ✗ in its place",
         "E         HIGH substituted_call: expected freeze_card, called close_card (call 1)",
-        "E         tools 0.00 (4) · args 0.00 (3) · order – (2) · steps 0.00 (1) → overall 0.00",
+        "E         tools 0.00 (4) · args – (3) · order – (2) · steps 0.00 (1) → overall 0.00",
         "",
         "test_desk.py:6: AssertionError",
     ]
@@ -452,9 +453,14 @@ def test_zz_dies(rightcall_agent):
     )
     found = tested.run("-n1", "--max-worker-restart=0", "--rightcall-report=out", "--rightcall-gate", "-p", "xdist")
     found.stdout.fnmatch_lines(
-        ["  1 test with the marker did not end: test_desk.py::test_zz_dies", "gate: *", "*coverage*INCONCLUSIVE*"]
+        [
+            "  1 test with the marker did not run to the end: test_desk.py::test_zz_dies",
+            "gate: *",
+            "*coverage*INCONCLUSIVE*",
+        ]
     )
     assert found.ret == pytest.ExitCode.TESTS_FAILED
+    assert "did not run to the end" in Path("out/report.md").read_text()
     results = read_results(Path("out/results.json"))
     assert [(row.unit, row.status) for row in results.rows()] == [
         ("test_desk.py::test_good[0]", "EVALUATED"), ("test_desk.py::test_good[1]", "EVALUATED"),
@@ -477,7 +483,7 @@ def test_b(rightcall_agent):
     found = tested.run("--rightcall-report=out", "--rightcall-gate")
     assert found.ret == pytest.ExitCode.INTERRUPTED
     found.stdout.fnmatch_lines(
-        ["*did not end: test_desk.py::test_b", "the session was interrupted: the gate was not asked"]
+        ["*did not run to the end: test_desk.py::test_b", "the session was interrupted: the gate was not asked"]
     )
     results = read_results(Path("out/results.json"))
     assert results.status == "interrupted"
@@ -508,6 +514,28 @@ def test_flags_that_cannot_be_used_stop_the_session(project, flags, said):
     found = project("def test_it(): pass\n").run(*flags)
     found.stderr.fnmatch_lines([said])
     assert found.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_trace_that_cannot_be_redacted_is_an_error_and_no_crash(project):
+    tested = project(
+        '@pytest.mark.rightcall(golden="lost.toml")\ndef test_a(rightcall_agent): rightcall_agent.run().assert_golden()\n'
+        "def test_b(): pass\n"
+    )
+    tested.write("rightcall.toml", '[redact]\npatterns = ["agent|user|call"]\n')
+    found = tested.run("--rightcall-report=out")
+    found.assert_outcomes(errors=1, passed=1)
+    found.stdout.fnmatch_lines(["*cannot be reported: redact.patterns: *"])
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_a_fixture_may_be_asked_for_while_a_test_runs(project):
+    tested = project(
+        """
+def test_a(request):
+    request.getfixturevalue("rightcall_agent").run("freeze it").should_call("freeze_card")
+"""
+    )
+    tested.run().assert_outcomes(passed=1)
 
 
 # ---- the gate --------------------------------------------------------------------------------------------------------

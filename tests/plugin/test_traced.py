@@ -169,6 +169,16 @@ def test_what_a_recording_with_holes_does_not_show_may_have_happened(traced, cod
     fails(lambda: trace.should_not_call("freeze"))
 
 
+def test_a_part_that_was_left_out_of_a_completed_run_is_no_hole(agent):
+    said = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}]
+    said += [{"role": "assistant", "content": "A cat."}]
+    trace = agent().record(said)
+    assert [finding.code for finding in trace.trace.findings] == ["TRACE_INCOMPLETE"]
+    undecided(lambda: trace.should_not_call("close"))
+    agent().record(said, completed=True).should_not_call("close")
+    agent(lambda request, recorder: said).run("what is it?").should_not_call("close")
+
+
 def test_bytes_that_no_reader_can_hold_are_no_answer(traced):
     broken = Call(tool="freeze", arguments_json=Raw(b'{"card": "\\ud800"}'))
     assert "cannot be decided" in undecided(lambda: traced(broken).should_not_call("freeze", card="1"))

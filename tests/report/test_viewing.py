@@ -302,6 +302,14 @@ def test_the_fitness_of_judges_is_that_of_the_gate(on_record):
     assert view.gate is not None
 
 
+def test_a_figure_carries_the_threshold_of_its_rule(on_record):
+    rules = {"selection.precision": 0.98, "selection.pass_rate": 0.9, "golden.overall": 0.5}
+    decisions = tuple(Decision(name=name, rule="y", answer="FAIL", threshold=held) for name, held in rules.items())
+    view = on_record("selection", gate=GateReport(run="r", answer="FAIL", exit_code=1, decisions=decisions))
+    found = {bar.name: bar.threshold for bar in view.graders[0].bars if bar.threshold is not None}
+    assert found == {"precision": 0.98, "pass rate": 0.9}
+
+
 def test_a_report_tells_what_it_rests_on(on_record):
     facts = dict(on_record("rubric").facts)
     assert facts["agent, as the first traces say"] == "card-desk v7"

@@ -210,6 +210,7 @@ def test_what_was_not_drawn_at_random_is_counted_apart(store):
 grades = st.sampled_from(["PASS", "FAIL"])
 
 
+@pytest.mark.slow
 @fresh
 @given(st.lists(st.tuples(grades, grades), min_size=31, max_size=60), st.lists(grades, min_size=1, max_size=8))
 def test_an_answer_that_is_not_blind_changes_nothing_in_any_figure(tmp_path_factory, pairs, others):
@@ -223,6 +224,7 @@ def test_an_answer_that_is_not_blind_changes_nothing_in_any_figure(tmp_path_fact
         assert to_builtins(calibrated(store, resamples=20).calibrations) == before
 
 
+@pytest.mark.slow
 @fresh
 @given(st.lists(st.tuples(grades, grades), min_size=31, max_size=60), st.randoms(use_true_random=False))
 def test_the_order_of_the_labels_does_not_matter(tmp_path_factory, pairs, dice):
@@ -240,6 +242,7 @@ def test_the_order_of_the_labels_does_not_matter(tmp_path_factory, pairs, dice):
 # ---- fit or not ----
 
 
+@pytest.mark.slow
 @fresh
 @given(st.integers(45, 60), st.integers(55, 80), st.randoms(use_true_random=False))
 def test_a_judge_equal_to_people_is_fit_with_enough_labels(tmp_path_factory, fails, passes, dice):
@@ -252,6 +255,7 @@ def test_a_judge_equal_to_people_is_fit_with_enough_labels(tmp_path_factory, fai
         assert (report.verdict, only(report).fitness.reasons) == ("FIT", ())
 
 
+@pytest.mark.slow
 @fresh
 @given(st.integers(0, 90), st.integers(0, 90))
 def test_a_judge_that_always_says_pass_is_never_fit(tmp_path_factory, fails, passes):

@@ -53,6 +53,7 @@ def as_it_is_read(verdict):
     return verdict if isinstance(read_reply("policy", reply, schema=VERDICT_SCHEMA), OwnReply) else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", KAPPAS)
 def test_recorded_judges_have_their_kappa_and_none_of_them_is_fit(domain, shared_data, tmp_path):
     rows = rows_of(shared_data, domain)
@@ -80,6 +81,7 @@ def test_the_lenient_judge_is_not_fit(shared_data, tmp_path):
     assert found.figures.detection.high < 0.8
 
 
+@pytest.mark.slow
 def test_verdicts_outside_the_schema_are_excluded_and_counted(shared_data, tmp_path):
     unread, labels = Counter(), 0
     for domain in KAPPAS:

@@ -39,7 +39,9 @@ def test_a_size_is_told_as_people_read_it(size, text):
 
 def looked_at(tmp_path, text: str) -> dict[str, object]:
     (tmp_path / "rightcall.toml").write_text(text)
-    return {check.what: check for check in checkup(tmp_path / "rightcall.toml", {}, {}, now=NOW, offline=True)}
+    return {
+        check.what: check for check in checkup(tmp_path / "rightcall.toml", {}, {}, now=NOW, version="0", offline=True)
+    }
 
 
 def test_little_room_on_the_disk_is_a_warning(tmp_path, monkeypatch):

@@ -274,7 +274,8 @@ def test_a_judge_that_was_never_calibrated_is_no_pass_and_neither_is_none():
 
 
 @pytest.mark.parametrize(
-    ("caught", "n", "answer"), [(95, 100, "PASS"), (38, 45, "INCONCLUSIVE"), (30, 45, "FAIL"), (None, 0, "INCONCLUSIVE")]
+    ("caught", "n", "answer"),
+    [(95, 100, "PASS"), (38, 45, "INCONCLUSIVE"), (30, 45, "FAIL"), (None, 0, "INCONCLUSIVE")],
 )
 def test_the_share_of_failures_that_a_judge_catches_is_held_against_its_lower_bound(caught, n, answer):
     known = fit("FIT", detection=None if caught is None else wilson(caught, n))
@@ -362,3 +363,26 @@ def test_replacing_a_readable_verdict_by_an_unreadable_one_never_turns_another_a
 def test_a_gate_can_be_written_as_json():
     report = asked(run(*passes(30, failed=2)), {"golden.pass_rate": {"min": 0.9}}, baseline=run(*passes(30), name="b"))
     assert msgspec.json.decode(msgspec.json.encode(report))["decisions"][0]["bound"]["method"]
+
+
+def test_with_two_judges_the_corrected_mean_counts_and_of_a_part_of_a_run_it_is_not_known():
+    from dataclasses import replace
+
+    from gate_making import row
+
+    rows = [row("interpretation", n, None, {"interpretation_fidelity_score": 1.0, "tool": "a"}, status="EVALUATED")
+            for n in range(200)]  # fmt: skip
+    plain = run(*rows, facts={"interpretation": {"interpretation": {"strong": "big", "light": "small"}}})
+    corrected = {"estimate": 0.7, "low": 0.6, "high": 0.8, "n": 200, "method": "two-phase 0.95", "excluded": 0}
+    part = replace(plain.graders["interpretation"], summary={"own": {"fidelity": corrected}})
+    table = {"interpretation.fidelity": {"min": 0.8}}
+    assert named(asked(plain, table), "interpretation.fidelity").answer == "INCONCLUSIVE"
+    found = named(asked(replace(plain, graders={"interpretation": part}), table), "interpretation.fidelity")
+    assert (found.answer, found.value.estimate) == ("FAIL", 0.7)
+
+
+def test_a_trace_that_two_graders_saw_is_vetoed_once():
+    line = msgspec.json.decode(rubric(1).line) | {"vetoes": [{"message": "close_card is forbidden"}]}
+    twice = msgspec.structs.replace(rubric(1), line=msgspec.json.encode(line))
+    found = named(asked(run(golden(1, "FAIL", vetoes=["close_card is forbidden"]), twice, golden(2))), "vetoes")
+    assert (found.value.estimate, found.value.n, len(found.details)) == (1, 2, 1)

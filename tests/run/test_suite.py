@@ -115,7 +115,7 @@ def test_a_finished_run_that_is_resumed_asks_nothing_and_writes_nothing_but_its_
         assert again.graders[name].tally.resumed == VERDICTS[name]
 
 
-@pytest.mark.parametrize("calls", [1, 8, 14, 26, 31, 40, 55])
+@pytest.mark.parametrize("calls", [8, 26, 40])
 def test_a_budget_that_is_spent_stops_the_whole_run_and_resuming_does_the_rest(desk, calls):
     whole = desk.results(desk.run().run.id)
     asked = desk.counts()["attempt"]
@@ -136,7 +136,7 @@ def test_a_budget_that_is_spent_stops_the_whole_run_and_resuming_does_the_rest(d
     assert len(items) == len(set(items))
 
 
-@pytest.mark.parametrize("moment", [0, 1, 3, 12, 14, 25, 30, 44])
+@pytest.mark.parametrize("moment", [0, 12, 25, 44])
 def test_an_interrupt_at_any_moment_is_on_record_and_resuming_does_the_rest(desk, moment):
     whole = desk.results(desk.run().run.id)
     seen = 0
@@ -252,7 +252,7 @@ def _new(desk):
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     graders=st.lists(st.sampled_from(ALL), min_size=1, unique=True),
     budgets=st.lists(st.integers(1, 25), max_size=3),

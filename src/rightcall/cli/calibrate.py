@@ -13,7 +13,7 @@ from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, print
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rightcall.run.calibration import CalibrationReport
+    from rightcall.run.calibration import Calibration, CalibrationReport
     from rightcall.run.calibration_reading import Wanted
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
@@ -47,6 +47,7 @@ def calibrate(
     judge that nobody knows.
     """
     from rightcall.cli.exits import unread_output
+    from rightcall.report.plain import visible
     from rightcall.run.calibration import EXIT
     from rightcall.run.calibration import calibrate as compare
     from rightcall.run.calibration_reading import Wanted
@@ -69,8 +70,9 @@ def calibrate(
     _write(report, out)
     with unread_output():
         _show(report, json=json, no_color=no_color)
-    for cause in _causes(report):
-        print(f"rightcall: {cause}", file=sys.stderr)
+    causes = [f"rightcall: {cause}" for cause in _causes(report)]
+    for line in [*causes, f"exit {EXIT[verdict]}"] if causes else ():
+        print(visible(line), file=sys.stderr)
     return EXIT[verdict]
 
 
@@ -121,13 +123,22 @@ def _causes(report: CalibrationReport) -> list[str]:
     """Everything that keeps the exit code from 0, the worst first."""
     words = {"NOT_FIT": "is not fit", "INSUFFICIENT": "has too few labels, or they show too little"}
     counting = [one for one in report.calibrations if one.is_current and one.decides] or list(report.calibrations)
+    fields: dict[tuple[str, str, str, str], list[str]] = {}
+    for one in counting:
+        if one.verdict != "FIT":
+            why = "".join(f": {reason}" for reason in _reasons(one)[:1])
+            fields.setdefault((one.verdict, one.judge, one.grader, why), []).append(one.field)
+    worst_first = sorted(fields.items(), key=lambda each: each[0][0] != "NOT_FIT")
     return [
-        f"{one.judge} {words[verdict]} in {one.grader} · {one.field}"
-        + (f": {one.fitness.reasons[0]}" if one.fitness.reasons else "")
-        for verdict in ("NOT_FIT", "INSUFFICIENT")
-        for one in counting
-        if one.verdict == verdict
+        f"{judge} {words[verdict]} in {grader} · {', '.join(dict.fromkeys(names))}{why}"
+        for (verdict, judge, grader, why), names in worst_first
     ]
+
+
+def _reasons(one: Calibration) -> tuple[str, ...]:
+    from rightcall.run.calibration import TOO_FEW
+
+    return one.fitness.reasons if one.figures is not None else (TOO_FEW,)
 
 
 # ---- nothing to compare ----

@@ -31,6 +31,7 @@ def doctor(
     Nothing is written, and no judge is asked a question: an endpoint is asked once for its list of models. Leaves with
     0 if all is well, 2 for settings or files that cannot be used, 5 if a judge or the store cannot be reached.
     """
+    from rightcall import __version__
     from rightcall.cli.exits import unread_output
     from rightcall.report.doctor_lines import check_line, verdict_line
     from rightcall.run.checkup import checkup, exit_code
@@ -41,7 +42,7 @@ def doctor(
         return _effective(flags, config, json=json)
     checks = []
     with unread_output():
-        for check in checkup(config, os.environ, flags, now=now(), offline=offline):
+        for check in checkup(config, os.environ, flags, now=now(), version=__version__, offline=offline):
             checks.append(check)
             if not json:
                 print(check_line(check), flush=True)

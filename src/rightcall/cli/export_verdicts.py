@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -82,24 +83,35 @@ def _say(results: RunResults, number: int, where: str) -> None:
 
 
 def _print_lines(rows: Iterator[Mapping[str, Any]]) -> int:
-    from rightcall.cli.exits import unread_output
     from rightcall.report.verdict_files import write_lines
 
-    number = 0
-    with unread_output():
-        number = write_lines(rows, sys.stdout.buffer)
-    return number  # noqa: RET504 - nobody may read to the end
+    with _whole_output() as stream:
+        return write_lines(rows, stream)
 
 
 def _print_object(results: RunResults, rows: Iterator[Mapping[str, Any]]) -> None:
     """One JSON object, written row by row."""
     import msgspec
 
-    from rightcall.cli.exits import unread_output
     from rightcall.report.verdict_files import write_lines
 
     head = msgspec.json.encode({"run": results.id, "status": results.status})
-    with unread_output():
-        sys.stdout.buffer.write(head[:-1] + b',"verdicts":[\n')
-        write_lines(rows, sys.stdout.buffer, between=b",")
-        sys.stdout.buffer.write(b"\n]}\n")
+    with _whole_output() as stream:
+        stream.write(head[:-1] + b',"verdicts":[\n')
+        write_lines(rows, stream, between=b",")
+        stream.write(b"\n]}\n")
+
+
+@contextmanager
+def _whole_output() -> Iterator[IO[bytes]]:
+    """What goes to stdout once it is complete: a record that breaks in the middle leaves nothing there."""
+    import shutil
+    import tempfile
+
+    from rightcall.cli.exits import unread_output
+
+    with tempfile.TemporaryFile() as spool:
+        yield spool
+        spool.seek(0)
+        with unread_output():
+            shutil.copyfileobj(spool, sys.stdout.buffer, 1 << 20)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
 
+_LONGEST = 400
+"""Characters of the last line that tell why; beyond, it names the causes, and their reasons stand above."""
+
 Flag = Parameter(negative="", show_default=False)
 
 
@@ -53,6 +56,7 @@ def gate(
     """
     from rightcall.cli.exits import unread_output
     from rightcall.report.formats import refuse
+    from rightcall.report.github import quiet_commands
     from rightcall.run.gating import gate_results
 
     if out:
@@ -64,7 +68,7 @@ def gate(
         report = gate_results(results, loaded, record, None if old is None else _part_of(old, grader, case))
         report = _noted(report, grader, case)
         _write(out, results, loaded, report, github=github and not json)
-        with unread_output():
+        with unread_output(), quiet_commands(os.environ if github and not json else {}):
             _show(report, json=json, quiet=quiet, no_color=no_color)
         return _leave(report, inconclusive)
 
@@ -192,7 +196,7 @@ def _write(out: tuple[Path, ...], results: RunResults, loaded: Loaded, report: G
     if github:
         from rightcall.report.github import publish
 
-        publish(view, os.environ)
+        publish(view, os.environ, sys.stdout)
 
 
 def _write_json(out: Sequence[Path], report: GateReport) -> None:
@@ -225,5 +229,7 @@ def _leave(report: GateReport, inconclusive: str | None) -> int:
         shown = 0 if inconclusive == "pass" else 1
     also = f" (would be {report.exit_code})" if shown != report.exit_code else ""
     said = "; ".join(report.causes) or "all passed"
+    if len(said) > _LONGEST:
+        said = "; ".join(cause.split(", ", 1)[0] for cause in report.causes)
     print(visible(f"gate {report.run} · {report.answer} · {said} · exit {shown}{also}"), file=sys.stderr)
     return shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -164,6 +165,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
 def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) -> int:
     """Apply the gates, write, print, and give the exit code."""
     from rightcall.cli.exits import unread_output
+    from rightcall.report.github import quiet_commands
     from rightcall.run.opening import open_store
     from rightcall.run.results_store import stored_results
     from rightcall.run.suite_gates import gated
@@ -174,29 +176,27 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
             results = stored_results(store, done.run.id)
         else:
             results, gate = gated(suite.loaded, store, done.run.id, gates.baseline)
-        _write(suite.loaded, done, results, gate, output.out, github=gates.github)
-        with unread_output():
+        _write(suite.loaded, done, results, gate, output, github=gates.github)
+        with unread_output(), quiet_commands(os.environ if gates.github and not output.json else {}):
             _show(suite, done, results, gate, output)
     return _leave(suite, done, gate, output, gates.inconclusive)
 
 
 def _write(
-    loaded: Loaded, done: SuiteRun, results: RunResults, gate: GateReport | None, out: tuple[Path, ...], *, github: bool
+    loaded: Loaded, done: SuiteRun, results: RunResults, gate: GateReport | None, output: OutputFlags, *, github: bool
 ) -> None:
     """Write every file, and what GitHub Actions shows."""
-    import os
-
     from rightcall.report.formats import write_reports
     from rightcall.report.suite_json import write_results_json, write_results_jsonl
     from rightcall.report.write import whole_file
 
     with ExitStack() as files:
-        for path in out:
+        for path in output.out:
             if path.name.endswith(".json"):
                 write_results_json(results, gate, files.enter_context(whole_file(path)), log_head=done.log_head)
             elif path.name.endswith(".jsonl"):
                 write_results_jsonl(results, files.enter_context(whole_file(path)))
-    reports = [path for path in out if not path.name.endswith((".json", ".jsonl"))]
+    reports = [path for path in output.out if not path.name.endswith((".json", ".jsonl"))]
     if not reports and not github:
         return
     from rightcall.report.github import publish
@@ -205,7 +205,7 @@ def _write(
     view = view_of(results, loaded, gate=gate)
     write_reports(view, reports)
     if github:
-        publish(view, os.environ)
+        publish(view, os.environ, sys.stderr if output.json else sys.stdout)
 
 
 def _show(suite: Suite, done: SuiteRun, results: RunResults, gate: GateReport | None, output: OutputFlags) -> None:

@@ -195,7 +195,8 @@ def _never(_facts: CaseFacts) -> bool:
 
 
 def _flip(grader: str, case: str, old: CaseFacts, new: CaseFacts) -> Flip:
-    return Flip(grader=grader, case=case, old=_outcome(old), new=_outcome(new), why=new.why or old.why)
+    why = new.why or (f"before: {old.why}" if old.why else "")
+    return Flip(grader=grader, case=case, old=_outcome(old), new=_outcome(new), why=why)
 
 
 def _outcome(facts: CaseFacts) -> str:

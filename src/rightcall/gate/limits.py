@@ -9,28 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, comb, floor
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from rightcall.gate.bounds import Worth, lower_bound, more_alike, more_without_error, whole_worth, worth_of
 from rightcall.gate.decision import RANK, Answer, Decision
 from rightcall.gate.exact import exact, exact_sum
 from rightcall.gate.metrics import Scale
 from rightcall.gate.rules import limit_of
 from rightcall.gate.words import counted, figure, number, percent, rule_words
+from rightcall.stats.bounds import Worth, by_case, lower_bound, more_alike, more_without_error, whole_worth, worth_of
 from rightcall.stats.clusters import clustered_share
 from rightcall.stats.intervals import Estimate, chance_of_passing, clopper_pearson, undefined
 from rightcall.stats.ordinal import mean_score
 from rightcall.stats.repeats import pass_at_k, pass_hat_k
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rightcall.gate.rules import Rule
     from rightcall.gate.sample import Sample
-
-    Numbers = NDArray[Any]
+    from rightcall.stats.bounds import Numbers
 
 Side = Literal["min", "max"]
 
@@ -221,13 +218,68 @@ def _together(rule: Rule, found: Sequence[Decision]) -> Decision:
     return msgspec.structs.replace(first, rule=rule_words(rule), reason="; ".join(reasons) or None, warnings=warnings)
 
 
+# ---- a mean that was corrected ---------------------------------------------------------------------------------------
+
+
+def decide_estimate(rule: Rule, value: Estimate | None, sample: Sample) -> Decision:
+    """What a rule says about a mean whose interval was made elsewhere: corrected by a second judge (SPEC §7.4).
+
+    Its two-sided interval counts, which is on the safe side of a one-sided bound. What is unread moves the mean and its
+    bounds by its share towards the worst.
+
+    Args:
+        rule: the rule.
+        value: the corrected mean; `None` where it is not known, as of a part of a run.
+        sample: the single values, for what is unread.
+    """
+    plain = Decision(
+        name=rule.name, rule=rule_words(rule), metric=f"{rule.metric.words}, corrected by the strong judge",
+        answer="INCONCLUSIVE", value=value, threshold=rule.min if rule.min is not None else rule.max, on=rule.on,
+    )  # fmt: skip
+    if value is None or value.estimate is None:
+        why = None if value is None else value.reason
+        return msgspec.structs.replace(plain, reason=why or "the corrected mean of this is not known")
+    sides: list[Side] = [side for side in ("min", "max") if getattr(rule, side) is not None]
+    return _together(rule, [_side_of_estimate(rule, side, plain, value, sample) for side in sides])
+
+
+def _side_of_estimate(rule: Rule, side: Side, plain: Decision, value: Estimate, sample: Sample) -> Decision:
+    limit, sign = limit_of(rule, side), 1 if side == "min" else -1
+    worst_value = sample.scale[0] if side == "min" else sample.scale[1]
+    unread, n = sample.excluded, value.n
+
+    def moved(number_of: float | None) -> float | None:
+        return None if number_of is None else (number_of * n + worst_value * unread) / (n + unread)
+
+    worst = msgspec.structs.replace(
+        value, estimate=moved(value.estimate), low=moved(value.low), high=moved(value.high), n=n + unread,
+        method=f"{value.method}, unread as the worst",
+    ) if unread else None  # fmt: skip
+    counted_on = value if worst is None else worst
+    at = counted_on.estimate if rule.on == "point" else counted_on.low if side == "min" else counted_on.high
+    answer: Answer = "INCONCLUSIVE"
+    if sign * exact(value.estimate or 0.0) < sign * limit:
+        answer = "FAIL"
+    elif at is not None and sign * exact(at) >= sign * limit and rule.confidence <= 0.975:
+        answer = "PASS"
+    bound = "lower" if side == "min" else "upper"
+    shown = (float(limit),)
+    reason = f"its {bound} bound is {figure(at, shown)}" if answer == "INCONCLUSIVE" else None
+    if answer == "FAIL":
+        reason = f"{figure(value.estimate, shown)} is {'below' if side == 'min' else 'above'} {number(float(limit))}"
+    return msgspec.structs.replace(
+        plain, answer=answer, threshold=float(limit), on="point" if rule.on == "point" else bound, pessimistic=worst,
+        reason=reason, more=0 if answer != "INCONCLUSIVE" else None,
+    )  # fmt: skip
+
+
 # ---- several trials --------------------------------------------------------------------------------------------------
 
 
 def decide_trials(rule: Rule, sample: Sample) -> Decision:
     """What a rule on pass^k or pass@k says: a mean over cases, each with one value."""
     k = rule.metric.k
-    counts = sample.by_case()
+    counts = sample.counts()
     shown = pass_hat_k if rule.metric.field == "hat" else pass_at_k
     value = shown([(good, n) for good, n, _ in counts], k, excluded=0)
     unread = sample.excluded
@@ -257,17 +309,14 @@ def _of_k(rule: Rule, good: int, n: int) -> Fraction:
 
 
 def _of_cases(told: list[Fraction], worst: list[Fraction], unread: int, side: Side) -> Data:
-    import numpy as np
-
     def turned(values: list[Fraction]) -> list[Fraction]:
         return values if side == "min" else [1 - value for value in values]
 
     told, worst = turned(told), turned(worst)
-    sums, worst_sums = np.array([float(one) for one in told]), np.array([float(one) for one in worst])
-    return Data(
-        sum(told, Fraction(0)) / len(told), sums, np.ones(len(told)), sum(worst, Fraction(0)) / len(worst), worst_sums,
-        np.ones(len(worst)), unread,
-    )  # fmt: skip
+    sums, sizes = by_case([float(one) for one in told], range(len(told)))
+    worst_sums, worst_sizes = by_case([float(one) for one in worst], range(len(worst)))
+    share, worst_share = (sum(values, Fraction(0)) / len(values) for values in (told, worst))
+    return Data(share, sums, sizes, worst_share, worst_sums, worst_sizes, unread)
 
 
 # ---- counts ----------------------------------------------------------------------------------------------------------

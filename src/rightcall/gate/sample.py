@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rightcall.gate.metrics import Scale
+from rightcall.stats.bounds import by_case
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[Any]
+    from rightcall.stats.bounds import Numbers
 
 SHOWN = 20
 """How many details a decision holds."""
@@ -93,24 +92,11 @@ class Sample:
         Args:
             unread_as: what an unread result counts as, from 0 to 1; `None` leaves them out.
         """
-        import numpy as np
+        if unread_as is None:
+            return by_case(self.values, self.cases, self.scale)
+        return by_case(self.values, self.cases, self.scale, unread=self.unread, loose=self.loose, unread_as=unread_as)
 
-        bottom, top = self.scale
-        cases = np.frombuffer(self.cases, dtype=np.dtype("I")) if self.cases else np.zeros(0, dtype=np.dtype("I"))
-        values = np.frombuffer(self.values) if self.values else np.zeros(0)
-        unread = np.frombuffer(self.unread, dtype=np.dtype("I")) if self.unread else np.zeros(0, dtype=np.dtype("I"))
-        most = int(max(cases.max(initial=0), unread.max(initial=0))) + 1
-        sums = np.bincount(cases.astype(np.int64), weights=(values - bottom) / (top - bottom), minlength=most)
-        sizes = np.bincount(cases.astype(np.int64), minlength=most).astype(float)
-        if unread_as is not None:
-            missing = np.bincount(unread.astype(np.int64), minlength=most)
-            sums, sizes = sums + unread_as * missing, sizes + missing
-            loose = np.ones(self.loose)
-            sums, sizes = np.concatenate([sums, unread_as * loose]), np.concatenate([sizes, loose])
-        kept = sizes > 0
-        return sums[kept], sizes[kept]
-
-    def by_case(self) -> list[tuple[int, int, int]]:
+    def counts(self) -> list[tuple[int, int, int]]:
         """Of each case: values that are the top of the scale, values, unread results."""
         counts: dict[int, list[int]] = {}
         top = self.scale[1]

@@ -146,7 +146,7 @@ def decide_signed(rule: Rule, failures: int, open_ones: Details, signed: Details
         reason=f"nobody has looked at {counted(open_ones.number, 'failure')} (or result without a verdict)" if waits
         else None,
         details=tuple([*open_ones.shown, *signed.shown][:20]), left_out=open_ones.left_out,
-        command="rightcall review list" if waits else None,
+        command="rightcall review next" if waits else None,
     )  # fmt: skip
 
 
@@ -177,9 +177,10 @@ def _no_judge(rule: Rule) -> str:
 
 def fitness_words(one: JudgeFitness) -> str:
     """`judge fast is NOT_FIT for rubric: …`."""
+    if one.verdict == "UNKNOWN":
+        return f"nobody knows if judge `{one.judge}` is fit for {one.grader}: {one.reason or 'never calibrated'}"
     why = f": {one.reason}" if one.reason else ""
-    known = "was never calibrated" if one.verdict == "UNKNOWN" and not one.reason else f"is {one.verdict}"
-    return f"judge `{one.judge}` {known} for {one.grader}{why}"
+    return f"judge `{one.judge}` is {one.verdict} for {one.grader}{why}"
 
 
 def decide_judge_figure(rule: Rule, judges: Sequence[JudgeFitness]) -> Decision:
@@ -187,7 +188,7 @@ def decide_judge_figure(rule: Rule, judges: Sequence[JudgeFitness]) -> Decision:
     decisions = [_of_judge(rule, one) for one in judges]
     plain = Decision(
         name=rule.name, rule=rule_words(rule), answer="INCONCLUSIVE", metric=rule.metric.words, judges=tuple(judges),
-        threshold=rule.min, value=undefined("calibration", "there is none"),
+        threshold=rule.min, value=undefined("calibration", "not known"),
     )  # fmt: skip
     if not decisions:
         return msgspec.structs.replace(plain, reason=_no_judge(rule))
@@ -203,11 +204,11 @@ def _of_judge(rule: Rule, judge: JudgeFitness) -> Decision:
     value = judge.detection if rule.metric.field == "detection" else judge.agreement
     plain = Decision(
         name=rule.name, rule=rule_words(rule), answer="INCONCLUSIVE", metric=rule.metric.words, threshold=rule.min,
-        on=rule.on or "lower", value=value or undefined("calibration", "there is none"),
+        on=rule.on or "lower", value=value or undefined("calibration", "not known"),
         command=f"rightcall calibrate {judge.judge}",
     )  # fmt: skip
     if value is None or value.estimate is None:
-        return msgspec.structs.replace(plain, reason=f"{fitness_words(judge)}; the figure is not known")
+        return msgspec.structs.replace(plain, reason=fitness_words(judge))
     limit = exact(rule.min or 0.0)
     shown = f"{figure(value.estimate, (rule.min,))} of judge `{judge.judge}`"
     if exact(value.estimate) < limit:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import msgspec
 
-from rightcall.gate.bounds import p_value, whole_worth, worth_of
 from rightcall.gate.decision import Answer, Decision
 from rightcall.gate.exact import exact_sum
 from rightcall.gate.rules import Rule, limit_of
 from rightcall.gate.sample import SHOWN, Sample
 from rightcall.gate.words import figure, interval, number, rule_words
+from rightcall.stats.bounds import p_value, whole_worth, worth_of
 from rightcall.stats.clusters import clustered_share
 from rightcall.stats.intervals import Estimate, undefined
 from rightcall.stats.multiple import holm
@@ -44,7 +44,7 @@ def decide_tools(rule: Rule, samples: Mapping[str, Sample], unknown: int) -> Dec
     named = sorted(below or short, key=lambda tool: values[tool].estimate or 0.0)
     lines = [f"{tool}: {interval(values[tool], (rule.min,))}" for tool in named]
     return msgspec.structs.replace(
-        plain, answer=answer, value=values[worst], metric=f"{plain.metric}; shown: {worst}, of {len(told)} tools",
+        plain, answer=answer, value=values[worst], metric=f"{plain.metric}, the worst of {len(told)}; shown: {worst}",
         reason=_reason(below, short, unknown, values, rule), details=tuple(lines[:SHOWN]),
         left_out=max(0, len(lines) - SHOWN), more=0 if answer != "INCONCLUSIVE" else None,
     )  # fmt: skip

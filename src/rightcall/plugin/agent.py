@@ -131,7 +131,9 @@ class Agent:
                 said = await said
         return self._finished(asked, said)
 
-    def record(self, source: object, /, *, dialect: str = "auto", trace_id: str | None = None) -> RecordedTrace:
+    def record(
+        self, source: object, /, *, dialect: str = "auto", trace_id: str | None = None, completed: bool | None = None
+    ) -> RecordedTrace:
         """Take what was recorded elsewhere.
 
         Args:
@@ -139,12 +141,15 @@ class Agent:
                 have.
             dialect: `auto`, or the name of a reader.
             trace_id: which trace, where there are several. Without it, the one of the test's case.
+            completed: whether the run was completed, where the test knows and the recording does not say.
 
         Raises:
             RightcallError: it cannot be read, or holds no trace or several.
         """
         __tracebackhide__ = True
         trace = source if isinstance(source, Trace) else self._read(source, dialect, trace_id)
+        if completed is not None and trace.completed is None:
+            trace = replace(trace, completed=completed)
         return self._kept(trace)
 
     def recorded(self, request: str | None = None, reply: str | None = None) -> RecordedTrace:
@@ -193,7 +198,7 @@ class Agent:
                 "the run was recorded twice: by wrapped tools, and by what the agent returned",
                 hint="return the final text, or do not wrap the tools",
             )
-        return self.record(said)
+        return self.record(said, completed=True)
 
     def _taken(self, request: str | None, reply: str | None, *, completed: bool | None) -> RecordedTrace:
         recording, self._recording = self._recording, Recording()

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rightcall.case.matchers import Node
+    from rightcall.plugin.ground import Ground
     from rightcall.plugin.state import State
-    from rightcall.plugin.traced import RecordedTrace
     from rightcall.trace.jsontext import JsonValue
     from rightcall.trace.model import Call
 
@@ -30,13 +30,13 @@ class Calls:
     It is a sequence of the calls (`len`, `for`, `[0]`).
     """
 
-    def __init__(self, traced: RecordedTrace, wanted: Wanted, found: Found) -> None:
+    def __init__(self, ground: Ground, wanted: Wanted, found: Found) -> None:
         """Take what `should_call` found."""
-        self._traced, self._wanted, self._found = traced, wanted, found
+        self._ground, self._wanted, self._found = ground, wanted, found
 
     @property
     def _state(self) -> State:
-        return self._traced._state  # noqa: SLF001 - the two are one
+        return self._ground.state
 
     def __len__(self) -> int:
         """How many."""
@@ -44,11 +44,11 @@ class Calls:
 
     def __iter__(self) -> Iterator[Call]:
         """The calls, in order."""
-        return (self._traced.calls[index] for index in self._found.yes)
+        return (self._ground.calls[index] for index in self._found.yes)
 
     def __getitem__(self, index: int) -> Call:
         """One of them, counted from 0."""
-        return self._traced.calls[self._found.yes[index]]
+        return self._ground.calls[self._found.yes[index]]
 
     def __repr__(self) -> str:
         """The tool and the number."""
@@ -71,33 +71,31 @@ class Calls:
             AssertionError: it does not.
             Undecided: it cannot be told.
         """
-        other = self._traced._wanted(tool, arguments)  # noqa: SLF001 - the two are one
-        self._ordered(self._wanted, self._found, other, self._traced._found(other), "before", other)  # noqa: SLF001
+        other = self._ground.wanted(tool, arguments)
+        self._ordered(self._wanted, self._found, other, self._ground.found(other), "before", other)
         return self
 
     @asserted
     def after(self, tool: str, /, **arguments: object) -> Self:
         """Assert that each of these calls comes after such a call of another tool; see `before`."""
-        other = self._traced._wanted(tool, arguments)  # noqa: SLF001 - the two are one
-        self._ordered(other, self._traced._found(other), self._wanted, self._found, "after", other)  # noqa: SLF001
+        other = self._ground.wanted(tool, arguments)
+        self._ordered(other, self._ground.found(other), self._wanted, self._found, "after", other)
         return self
 
     def _ordered(self, first: Wanted, firsts: Found, then: Wanted, thens: Found, verb: str, other: Wanted) -> None:
         found = firsts if other is first else thens
-        title = (
-            f"{asked('should_call', self._wanted, self._state.suite.hide)}.{asked(verb, other, self._state.suite.hide)}"
-        )
-        sheet = Sheet(title, self._traced.calls, self._state.suite.hide)
+        title = f"{asked('should_call', self._wanted, self._ground.hide)}.{asked(verb, other, self._ground.hide)}"
+        sheet = self._ground.sheet(title)
         if not found.yes:
-            self._traced._refuse_unclear(found, title)  # noqa: SLF001 - the two are one
+            self._ground.refuse_unclear(found, title)
             sheet.missing(other)
             raise AssertionError(sheet.text(f"{_name(sheet, other)} was not called{_with(sheet, other)}"))
         bad = [late for late in thens.yes if not any(self._precedes(early, late) for early in firsts.yes)]
         unclear = [late for late in bad if any(self._precedes(early, late) for early in firsts.unknown)]
         if bad and len(unclear) == len(bad):
-            self._traced._cannot_tell(firsts.unknown, title)  # noqa: SLF001 - the two are one
+            self._ground.cannot_tell(firsts.unknown, title)
         if not bad:
-            self._traced._refuse_unknown(thens, title)  # noqa: SLF001 - the two are one
+            self._ground.refuse_unknown(thens, title)
             return
         for early in firsts.yes:
             sheet.mark(early, DiffRow("=", sheet.wanted(first), "", ""))
@@ -108,11 +106,11 @@ class Calls:
         raise AssertionError(sheet.text(f"{names[0]} was not called before {names[1]}"))
 
     def _precedes(self, early: int, late: int) -> bool:
-        actual = self._traced._actual  # noqa: SLF001 - the two are one
+        actual = self._ground.actual
         return early < late and not actual.same_turn(early, late) and not actual.failed(early)
 
     def _why(self, firsts: Sequence[int], late: int, first: Wanted) -> str:
-        actual, name = self._traced._actual, plain.visible(self._state.suite.hide.text(first.tool))  # noqa: SLF001
+        actual, name = self._ground.actual, plain.visible(self._ground.hide.text(first.tool))
         if any(actual.same_turn(early, late) for early in firsts):
             return f"in one turn with {name}: neither saw the other's result"
         if any(early < late for early in firsts):
@@ -136,12 +134,12 @@ class Calls:
         """
         _refuse_no_count(n)
         found = self._found
-        title = f"{asked('should_call', self._wanted, self._state.suite.hide)}.times({n})"
+        title = f"{asked('should_call', self._wanted, self._ground.hide)}.times({n})"
         if len(found.yes) <= n <= len(found.yes) + len(found.unknown) and found.unknown:
-            self._traced._cannot_tell(found.unknown, title)  # noqa: SLF001 - the two are one
+            self._ground.cannot_tell(found.unknown, title)
         if len(found.yes) == n:
             return self
-        sheet = Sheet(title, self._traced.calls, self._state.suite.hide)
+        sheet = self._ground.sheet(title)
         for number, index in enumerate(found.yes):
             over = number >= n
             note = "once more than wanted" if over else ""
@@ -175,17 +173,17 @@ class Calls:
         node, words = _expected(expected, fields, self._wanted.tool)
         fits: dict[bool | None, list[int]] = {True: [], False: [], None: []}
         for index in self._found.yes:
-            fits[_result_fits(self._traced.calls[index], node, is_part=bool(fields))].append(index)
+            fits[_result_fits(self._ground.calls[index], node, is_part=bool(fields))].append(index)
         if fits[True]:
-            return Calls(self._traced, self._wanted, Found(tuple(fits[True]), (), (), ()))
-        hide = self._state.suite.hide
+            return Calls(self._ground, self._wanted, Found(tuple(fits[True]), (), (), ()))
+        hide = self._ground.hide
         shown = plain.visible(plain.expected(hide.value(words), 48))
         title = f"{asked('should_call', self._wanted, hide)}.with_result({shown})"
         if fits[None]:
-            self._traced._cannot_tell(fits[None], title, "results")  # noqa: SLF001 - the two are one
-        sheet = Sheet(title, self._traced.calls, hide)
+            self._ground.cannot_tell(fits[None], title, "results")
+        sheet = self._ground.sheet(title)
         for index in self._found.yes:
-            result = self._traced.calls[index].result
+            result = self._ground.calls[index].result
             got = plain.value(hide.value(None if result is None else result.content), 48)
             sheet.mark(index, DiffRow("≠", sheet.wanted(self._wanted), "", "", (f"result {got}",), bad=True))
         raise AssertionError(sheet.text(f"{_name(sheet, self._wanted)} did not give the result {shown}"))

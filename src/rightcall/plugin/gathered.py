@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from rightcall.case.case import Case
 from rightcall.grade.verdict import GoldenResult
-from rightcall.plugin.repeated import repeats_facts, repeats_of
+from rightcall.plugin.repeated import Repeated, repeats_facts, repeats_of
 from rightcall.report.plain import visible
 from rightcall.report.summary import counted
 from rightcall.run.results import SUITE, GraderResults, Row, RunResults, Sources
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rightcall.plugin.handed import HandedResult, HandedTrace
-    from rightcall.plugin.watch import Heard
+    from rightcall.plugin.heard import Heard
 
 _ORDER = ("golden", "rubric", "interpretation")
 
@@ -38,9 +38,9 @@ class Gathered:
         lines: grader -> its results as JSON, in order. about: grader -> what each is about.
         facts: grader -> how it graded. versions: case id -> version of the case.
         traces: every trace as JSON, in order.
-        missing: tests that were to run and did not end. skipped: tests that were skipped.
+        missing: tests that were to run and did not run to the end. skipped: tests that were skipped.
         undecided: (test, why it had no answer).
-        more: facts of the whole session.
+        repeats: tests that were repeated.
     """
 
     run_id: str
@@ -54,7 +54,7 @@ class Gathered:
     missing: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     undecided: list[tuple[str, str]] = field(default_factory=list)
-    more: dict[str, Any] = field(default_factory=dict)
+    repeats: list[Repeated] = field(default_factory=list)
     unread: int = 0
 
     @classmethod
@@ -63,7 +63,7 @@ class Gathered:
         found = cls(run_id, started_at, "interrupted" if is_interrupted else "finished")
         for one in tests:
             found._take(one)
-        found.more = repeats_facts(repeats_of(tests))
+        found.repeats = repeats_of(tests)
         return found
 
     def _take(self, one: Heard) -> None:
@@ -160,7 +160,7 @@ class Gathered:
     def _message(self) -> str | None:
         if not self.missing:
             return None
-        return f"{counted(len(self.missing), 'test')} did not end: {visible(', '.join(self.missing[:5]))}"
+        return f"{counted(len(self.missing), 'test')} did not run to the end: {visible(', '.join(self.missing[:5]))}"
 
     def run_facts(self) -> dict[str, Any]:
         """What `results.json` calls `run`."""
@@ -168,18 +168,22 @@ class Gathered:
             "id": self.run_id, "grader": SUITE, "rightcall": version("rightcall"), "source": "pytest",
             "started_at": self.started_at, "status": self.status, "graders": self.facts,
             "case_versions": dict(sorted(self.versions.items())), "missing": self.missing, "skipped": self.skipped,
-            "undecided": [{"test": test, "why": why} for test, why in self.undecided], **self.more,
+            "undecided": [{"test": test, "why": why} for test, why in self.undecided], **repeats_facts(self.repeats),
         }  # fmt: skip
 
     def words(self) -> list[str]:
-        """The counts in words."""
+        """The counts in words, and what is missing."""
         parts = [f"{name} {self._counts(name)}" for name in self.graders] or ["no result"]
-        lines = [f"run {self.run_id}: {' · '.join(parts)}"]
-        for what, tests in (("did not end", self.missing), ("were skipped", self.skipped)):
+        return [f"run {self.run_id}: {' · '.join(parts)}", *(f"  {note}" for note in self.notes())]
+
+    def notes(self) -> list[str]:
+        """What must be known before any figure: tests that are not in it."""
+        lines = []
+        for what, tests in (("did not run to the end", self.missing), ("were skipped", self.skipped)):
             if tests:
                 more = f" and {len(tests) - 5} more" if len(tests) > 5 else ""
                 shown = ", ".join(map(visible, tests[:5]))
-                lines.append(f"  {counted(len(tests), 'test')} with the marker {what}: {shown}{more}")
+                lines.append(f"{counted(len(tests), 'test')} with the marker {what}: {shown}{more}")
         return lines
 
     def _counts(self, grader: str) -> str:

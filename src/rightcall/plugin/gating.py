@@ -39,8 +39,8 @@ def gate_words(report: GateReport) -> list[str]:
     for one, row in zip(report.decisions, rows, strict=True):
         cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         lines.append(f"  {cells}".rstrip())
-        if one.answer != "PASS":
-            lines += [f"    {visible(text)}" for text in (one.reason, *one.details[:5]) if text]
+        why = () if one.answer == "PASS" else (one.reason, *one.details[:5])
+        lines += [f"    {visible(text)}" for text in (*why, *one.warnings) if text]
     return lines
 
 

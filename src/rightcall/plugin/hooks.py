@@ -7,28 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rightcall.plugin import marks
+from rightcall.plugin.shared import is_worker, suite_of, wants_results
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from pathlib import Path
 
     from rightcall.case.case import Case
     from rightcall.plugin.agent import Agent
     from rightcall.plugin.handed import Planned
     from rightcall.plugin.state import State
-    from rightcall.plugin.suite import Suite
     from rightcall.plugin.watch import Watch
 
 FIXTURES = ("rightcall_agent", "rightcall_case", "rightcall_trial")
 """Fixtures by which a test takes part without a marker; nothing of it is reported then."""
 
 _STATE: pytest.StashKey[State] = pytest.StashKey()
-_SUITE: pytest.StashKey[Suite] = pytest.StashKey()
 _WATCH: pytest.StashKey[Watch] = pytest.StashKey()
 _PLAN: pytest.StashKey[list[Planned]] = pytest.StashKey()
 _PER_CASE = "rightcall_case_id"
@@ -61,38 +60,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("rightcall_config", "the same as --rightcall-config", default="")
 
 
-def flag(config: pytest.Config, name: str) -> bool:
-    """A switch, from the command line or the ini file."""
-    given = config.getoption(f"rightcall_{name}")
-    return bool(config.getini(f"rightcall_{name}") if given is None else given)
-
-
-def path_of(config: pytest.Config, name: str) -> Path | None:
-    """A path: of the command line beside where pytest was started, of the ini file beside that file."""
-    given = config.getoption(f"rightcall_{name}")
-    if given:
-        return Path(config.invocation_params.dir) / str(given)
-    written = config.getini(f"rightcall_{name}")
-    folder = config.inipath.parent if config.inipath else config.rootpath
-    return folder / str(written) if written else None
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker; open what the flags ask for."""
     config.addinivalue_line("markers", marks.HELP)
     config.pluginmanager.register(_Ears(config), "rightcall-ears")
     if wants_results(config) and not is_worker(config):
         watch_of(config).begin()
-
-
-def wants_results(config: pytest.Config) -> bool:
-    """Whether the session makes a report or asks a gate."""
-    return path_of(config, "report") is not None or flag(config, "gate")
-
-
-def is_worker(config: pytest.Config) -> bool:
-    """Whether this is a process of pytest-xdist that runs tests for another one."""
-    return hasattr(config, "workerinput")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -109,28 +82,6 @@ def watch_of(config: pytest.Config) -> Watch:
 
         config.stash[_WATCH] = Watch(config)
     return config.stash[_WATCH]
-
-
-def suite_of(config: pytest.Config) -> Suite:
-    """The suite of the session, opened once in a process.
-
-    Raises:
-        ConfigError: settings that cannot be used.
-    """
-    if _SUITE not in config.stash:
-        from rightcall.plugin.suite import Suite
-
-        shared = getattr(config, "workerinput", {}).get("rightcall", {})
-        key = shared.get("key")
-        config.stash[_SUITE] = Suite.open(
-            config=path_of(config, "config"), root=config.rootpath, run_id=shared.get("run_id") or _run_id(config),
-            offline=flag(config, "offline"), key=None if key is None else bytes.fromhex(key),
-        )  # fmt: skip
-    return config.stash[_SUITE]
-
-
-def _run_id(config: pytest.Config) -> str:
-    return config.stash[_WATCH].run_id if _WATCH in config.stash else ""
 
 
 # ---- collection ------------------------------------------------------------------------------------------------------
@@ -227,6 +178,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     has_mark = item.get_closest_marker(marks.NAME) is not None
     if not has_mark and not any(name in FIXTURES for name in getattr(item, "fixturenames", ())):
         return
+    if _STATE in item.stash:  # it runs again
+        del item.stash[_STATE]
+    state_of(item)
+
+
+def state_of(item: pytest.Item) -> State:
+    """The state of a test that takes part, opened once; a test that cannot be opened is an error."""
+    if _STATE in item.stash:
+        return item.stash[_STATE]
     from rightcall.errors import RightcallError
     from rightcall.plugin.state import State
 
@@ -238,6 +198,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             state.case = suite.case(mark, state.planned.case_id, state.folder)
     except RightcallError as error:
         pytest.fail(f"rightcall: {error}", pytrace=False)
+    return state
 
 
 @pytest.fixture
@@ -245,7 +206,7 @@ def rightcall_agent(request: pytest.FixtureRequest, rightcall_entry: object) -> 
     """Record the tool calls of your agent, and assert what they should be: see `docs/pytest.md`."""
     from rightcall.plugin.agent import Agent
 
-    return Agent(request.node.stash[_STATE], rightcall_entry)
+    return Agent(state_of(request.node), rightcall_entry)
 
 
 @pytest.fixture
@@ -257,8 +218,7 @@ def rightcall_entry() -> object:
 @pytest.fixture
 def rightcall_case(request: pytest.FixtureRequest) -> Case | None:
     """The case that the marker of this test names."""
-    state: State = request.node.stash[_STATE]
-    return state.case
+    return state_of(request.node).case
 
 
 @pytest.fixture

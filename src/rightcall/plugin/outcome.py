@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rightcall.errors import RightcallError
 from rightcall.plugin.grading import grade_what_is_left
-from rightcall.plugin.handed import packed
+from rightcall.plugin.handed import Handed, packed
 from rightcall.plugin.undecided import SECTIONS, Undecided
 
 if TYPE_CHECKING:
@@ -28,8 +28,14 @@ def reported(report: Any, call: Any, state: State, plan: tuple[Planned, ...]) ->
     if report.when == "call":
         _settle(report, call, state)
     if state.is_reported and report.when in ("setup", "call", "grading", "judging"):
-        is_setup = report.when == "setup"
-        report.rightcall = packed(state.handed(plan, is_done=not is_setup or report.outcome == "skipped"))
+        is_done = report.when != "setup" or report.outcome == "skipped"
+        try:
+            report.rightcall = packed(state.handed(plan, is_done=is_done))
+        except RightcallError as error:  # what is redacted can no longer be read, say
+            stopped = Undecided(state.suite.hide.text(f"cannot be reported: {error}"))
+            if report.outcome != "failed":
+                _make_error(report, stopped)
+            report.rightcall = packed(Handed(test=state.planned, plan=plan, undecided=stopped.message))
 
 
 def _settle(report: Any, call: Any, state: State) -> None:
@@ -43,6 +49,11 @@ def _settle(report: Any, call: Any, state: State) -> None:
     if undecided is None or _has_failed(report, raised):
         return
     state.undecided = undecided
+    _make_error(report, undecided)
+
+
+def _make_error(report: Any, undecided: Undecided) -> None:
+    """Make a test's report that of an error."""
     if report.outcome != "failed" or hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = str(undecided)

@@ -14,7 +14,7 @@ from rightcall.stats.repeats import pass_hat_k
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rightcall.plugin.watch import Heard
+    from rightcall.plugin.heard import Heard
     from rightcall.stats.intervals import Estimate
 
 
@@ -84,3 +84,10 @@ def repeats_facts(found: Sequence[Repeated]) -> dict[str, Any]:
     if not found:
         return {}
     return {"repeats": msgspec.to_builtins(found), "pass_hat": msgspec.to_builtins(overall(found))}
+
+
+def repeats_rows(found: Sequence[Repeated]) -> list[tuple[str, str]]:
+    """The same for a report: name and value."""
+    rows = [(f"pass^{k} of repeated tests", f"{share(one)} n={one.n}") for k, one in enumerate(overall(found), 1)]
+    flaky = [visible(one.test) for one in found if one.is_flaky]
+    return [*rows, *([("flaky tests", ", ".join(flaky))] if flaky else [])]

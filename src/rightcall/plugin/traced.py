@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rightcall.errors import CaseError
-from rightcall.grade.actual import Actual
 from rightcall.plugin.asserted import asserted
 from rightcall.plugin.calls import Calls
 from rightcall.plugin.grading import Wished, graded
+from rightcall.plugin.ground import Ground
 from rightcall.plugin.judged import judge_readings, judge_trace
 from rightcall.plugin.undecided import Undecided
-from rightcall.plugin.wanted import Found, Wanted
-from rightcall.plugin.words import Sheet, asked, differing, golden_text, shown
+from rightcall.plugin.words import asked, differing, golden_text
 from rightcall.report import plain
 from rightcall.report.explain import DiffRow
-from rightcall.run.catalogs import Catalogs
 from rightcall.trace.model import Call, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rightcall.case.case import Case
     from rightcall.case.policy import Policy
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
     from rightcall.plugin.state import Said, State
     from rightcall.run.described import Judges
     from rightcall.trace.model import Trace
-
-_HOLES = ("TRACE_TRUNCATED", "TRACE_INCOMPLETE", "TRACE_STREAM")
-"""Findings after which a call may be missing from a trace: what it does not show may have happened all the same."""
 
 
 class RecordedTrace:
@@ -44,8 +39,15 @@ class RecordedTrace:
 
     def __init__(self, state: State, said: Said) -> None:
         """Take a trace that a test has recorded."""
-        self._state, self._said = state, said
-        self.__actual: Actual | None = None
+        self._ground = Ground(state, said)
+
+    @property
+    def _state(self) -> State:
+        return self._ground.state
+
+    @property
+    def _said(self) -> Said:
+        return self._ground.said
 
     @property
     def trace(self) -> Trace:
@@ -70,7 +72,7 @@ class RecordedTrace:
 
     def __repr__(self) -> str:
         """The names of the tools; arguments may hold what must not be shown."""
-        names = ", ".join(plain.visible(self._state.suite.hide.text(call.tool)) for call in self.calls[:8])
+        names = ", ".join(plain.visible(self._ground.hide.text(call.tool)) for call in self.calls[:8])
         more = ", …" if len(self.calls) > 8 else ""
         return f"<RecordedTrace: {names or 'no call'}{more}>"
 
@@ -92,26 +94,22 @@ class RecordedTrace:
             AssertionError: there is no such call.
             Undecided: it cannot be told, since the arguments of a call were not captured.
         """
-        wanted = self._wanted(tool, arguments)
-        found = self._found(wanted)
+        wanted = self._ground.wanted(tool, arguments)
+        found = self._ground.found(wanted)
         if found.yes:
-            return Calls(self, wanted, found)
-        title = asked("should_call", wanted, self._state.suite.hide)
-        self._refuse_unclear(found, title)
-        sheet = Sheet(title, self.calls, self._state.suite.hide)
+            return Calls(self._ground, wanted, found)
+        title = asked("should_call", wanted, self._ground.hide)
+        self._ground.refuse_unclear(found, title)
+        sheet = self._ground.sheet(title)
         name = plain.visible(sheet.hide.text(wanted.tool))
         if not found.all:
             sheet.missing(wanted)
             raise AssertionError(sheet.text(f"{name} was not called"))
         for index in found.all:
-            details = differing(wanted, self._differences(wanted, index), sheet.hide)
+            details = differing(wanted, self._ground.differences(wanted, index), sheet.hide)
             sheet.mark(index, DiffRow("≠", sheet.wanted(wanted), "", "", details, bad=True))
         inner = sheet.wanted(wanted).partition(" ")[2]
         raise AssertionError(sheet.text(f"{name} was called, but not with {inner}"))
-
-    def _differences(self, wanted: Wanted, index: int) -> Sequence[tuple[str, Any]]:
-        readable = self.calls[index].arguments_status == "ok"
-        return wanted.differences(self._actual, index) if readable else ()
 
     @asserted
     def should_not_call(self, tool: str, /, **arguments: object) -> None:
@@ -121,18 +119,18 @@ class RecordedTrace:
             AssertionError: there is such a call.
             Undecided: arguments of a call could not be read, so nobody can tell; or the recording has holes.
         """
-        wanted = self._wanted(tool, arguments)
-        found = self._found(wanted)
-        title = asked("should_not_call", wanted, self._state.suite.hide)
+        wanted = self._ground.wanted(tool, arguments)
+        found = self._ground.found(wanted)
+        title = asked("should_not_call", wanted, self._ground.hide)
         if found.yes:
-            sheet = Sheet(title, self.calls, self._state.suite.hide)
+            sheet = self._ground.sheet(title)
             for index in found.yes:
                 sheet.mark(index, DiffRow("+", "·", "", "must not be called", (), bad=True))
             name, _, inner = sheet.wanted(wanted).partition(" ")
             raise AssertionError(sheet.text(f"{name} was called{f' with {inner}' if inner else ''}"))
         if found.unreadable or found.unknown:
-            self._cannot_tell(sorted((*found.unreadable, *found.unknown)), title)
-        self._refuse_holes(title)
+            self._ground.cannot_tell(sorted((*found.unreadable, *found.unknown)), title)
+        self._ground.refuse_holes(title)
 
     @asserted
     def should_call_only(self, *tools: str) -> None:
@@ -144,8 +142,8 @@ class RecordedTrace:
         """
         if not tools:
             raise CaseError("`should_call_only` takes names of tools", hint="should_call_nothing() says none at all")
-        known = {self._wanted(tool, {}).tool for tool in tools}
-        hide = self._state.suite.hide
+        known = {self._ground.wanted(tool, {}).tool for tool in tools}
+        hide = self._ground.hide
         names = ", ".join(plain.visible(hide.text(tool)) for tool in tools)
         self._nothing_but(known, f"should_call_only({names})", f"only {names}")
 
@@ -160,11 +158,11 @@ class RecordedTrace:
         self._nothing_but(set(), "should_call_nothing()", "nothing")
 
     def _nothing_but(self, known: set[str], title: str, allowed: str) -> None:
-        others = [index for index, name in enumerate(self._actual.names) if name not in known]
+        others = [index for index, name in enumerate(self._ground.actual.names) if name not in known]
         if not others:
-            self._refuse_holes(title)
+            self._ground.refuse_holes(title)
             return
-        sheet = Sheet(title, self.calls, self._state.suite.hide)
+        sheet = self._ground.sheet(title)
         for index in others:
             sheet.mark(index, DiffRow("+", "·", "", "not expected", (), bad=True))
         names = dict.fromkeys(plain.visible(sheet.hide.text(self.calls[index].tool)) for index in others)
@@ -194,7 +192,7 @@ class RecordedTrace:
         result, options = graded(self._state, self._said, Wished(profile=profile, min_overall=min_overall))
         self._refuse_unevaluable(result)
         if not result.passed:
-            raise AssertionError(golden_text(self._said, result, options, self._state.suite.hide))
+            raise AssertionError(golden_text(self._said, result, options, self._ground.hide))
         return result
 
     @asserted
@@ -214,9 +212,9 @@ class RecordedTrace:
         """
         result, options = graded(self._state, self._said, Wished(policy=policy))
         if result.vetoes:
-            raise AssertionError(golden_text(self._said, result, options, self._state.suite.hide))
+            raise AssertionError(golden_text(self._said, result, options, self._ground.hide))
         self._refuse_unevaluable(result)
-        self._refuse_holes("assert_safe()")
+        self._ground.refuse_holes("assert_safe()")
         return result
 
     def _refuse_unevaluable(self, result: GoldenResult) -> None:
@@ -266,43 +264,3 @@ class RecordedTrace:
             Undecided: the judge gave no readable answer, or there is no reading to judge.
         """
         return judge_readings(self._state, self._said, judge, min_fidelity)
-
-    # ---- what all of them need ---------------------------------------------------------------------------------------
-
-    @property
-    def _actual(self) -> Actual:
-        if self.__actual is None:
-            suite, mark = self._state.suite, self._state.words
-            catalogs = Catalogs(suite.catalog(mark.tools, self._state.folder))
-            from rightcall.case.case import Case
-
-            catalog, _ = catalogs.of(self.trace, self.case or Case(id=""))
-            self.__actual = Actual(self.trace, suite.loaded.settings.aliases, catalog)
-        return self.__actual
-
-    def _wanted(self, tool: str, arguments: Mapping[str, object]) -> Wanted:
-        return Wanted.of(tool, arguments, self._state.suite.loaded.settings.aliases)
-
-    def _found(self, wanted: Wanted) -> Found:
-        return Found.among(self._actual, wanted)
-
-    def _refuse_unclear(self, found: Found, title: str) -> None:
-        """Refuse to say that there is no such call where one may be it, or where calls may be missing."""
-        self._refuse_unknown(found, title)
-        self._refuse_holes(title)
-
-    def _refuse_unknown(self, found: Found, title: str) -> None:
-        if found.unknown:
-            self._cannot_tell(found.unknown, title)
-
-    def _cannot_tell(self, indices: Sequence[int], title: str, what: str = "arguments") -> None:
-        hide = self._state.suite.hide
-        lines = [f"call {index + 1}: {shown(self.calls[index], hide)}" for index in indices[:5]]
-        raise Undecided(f"{title} cannot be decided: {what} could not be read", details=lines)
-
-    def _refuse_holes(self, title: str) -> None:
-        holes = [finding for finding in self.trace.findings if finding.code in _HOLES]
-        if holes:
-            hide = self._state.suite.hide
-            lines = [f"{one.code}: {plain.visible(hide.text(one.message))}" for one in holes[:5]]
-            raise Undecided(f"{title} cannot be decided: calls may be missing from the recording", details=lines)

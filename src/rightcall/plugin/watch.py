@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rightcall.errors import RightcallError
-from rightcall.plugin import hooks
-from rightcall.plugin.handed import Handed, Planned, unpacked
+from rightcall.plugin import shared
+from rightcall.plugin.handed import unpacked
+from rightcall.plugin.heard import Heard
 from rightcall.run.clock import now, today
 
 if TYPE_CHECKING:
     from rightcall.gate.decision import GateReport
-
-
-@dataclass
-class Heard:
-    """One test: what it is, how its phases ended, what it handed over once it was done."""
-
-    planned: Planned
-    outcomes: dict[str, str] = field(default_factory=dict)
-    handed: Handed | None = None
-
-    @property
-    def trial(self) -> bool | None:
-        """Whether this trial passed; `None`: it has no answer, since it was skipped, not finished or an error."""
-        if "failed" in (self.outcomes.get("setup"), self.outcomes.get("teardown")):
-            return None
-        return {"passed": True, "failed": False, "expected": False}.get(self.outcomes.get("call", ""))
-
-    @property
-    def is_skipped(self) -> bool:
-        """Whether it was skipped, before or while it ran."""
-        return "skipped" in self.outcomes.values()
 
 
 class Watch:
@@ -53,7 +32,7 @@ class Watch:
     def __init__(self, config: pytest.Config) -> None:
         """Nothing was heard yet."""
         self.config = config
-        self.run_id = f"pytest-{today()}-{secrets.token_hex(4)}"
+        self.run_id = config.stash[shared.RUN_ID] = f"pytest-{today()}-{secrets.token_hex(4)}"
         self.started_at = now()
         self.tests: dict[str, Heard] = {}
         self.lines: list[str] = []
@@ -66,17 +45,17 @@ class Watch:
         Raises:
             pytest.UsageError: settings or a folder that cannot be used.
         """
-        self.folder = hooks.path_of(self.config, "report")
+        self.folder = shared.path_of(self.config, "report")
         if self.folder is not None and (self.folder.exists() and not self.folder.is_dir()):
             raise pytest.UsageError(f"--rightcall-report: {self.folder} is a file, not a folder")
         try:
-            hooks.suite_of(self.config)
+            shared.suite_of(self.config)
         except RightcallError as error:
             raise pytest.UsageError(f"rightcall: {error}") from None
 
     def shared(self) -> dict[str, str]:
         """What other processes of the session must know: equal secrets get equal tags in all of them."""
-        return {"run_id": self.run_id, "key": hooks.suite_of(self.config).hide.key.hex()}
+        return {"run_id": self.run_id, "key": shared.suite_of(self.config).hide.key.hex()}
 
     def hear(self, report: pytest.TestReport) -> None:
         """Take what a test handed over with pytest's report."""
@@ -109,16 +88,16 @@ class Watch:
 
     def end(self, session: pytest.Session, *, is_interrupted: bool) -> None:
         """Write the report and ask the gate."""
-        if not hooks.wants_results(self.config):
+        if not shared.wants_results(self.config):
             return
         from rightcall.plugin.gathered import Gathered
         from rightcall.plugin.writing import write
 
-        suite = hooks.suite_of(self.config)
+        suite = shared.suite_of(self.config)
         try:
             gathered = Gathered.of(self.in_order(), self.run_id, self.started_at, is_interrupted=is_interrupted)
             self.lines += gathered.words()
-            if hooks.flag(self.config, "gate"):
+            if shared.flag(self.config, "gate"):
                 self._ask(session, gathered, is_interrupted=is_interrupted)
             if self.folder is not None:
                 self.lines += write(gathered, suite, self.folder, self.gate)
@@ -132,7 +111,7 @@ class Watch:
         from rightcall.plugin.gating import gated
 
         try:
-            self.gate = gated(gathered, hooks.suite_of(self.config))
+            self.gate = gated(gathered, shared.suite_of(self.config))
         except RightcallError as error:
             self._broken(session, f"the gate cannot be asked: {error}")
             return
@@ -140,7 +119,7 @@ class Watch:
             _not_passed(session)
 
     def _broken(self, session: pytest.Session, message: str) -> None:
-        self.lines.append(hooks.suite_of(self.config).hide.text(message))
+        self.lines.append(shared.suite_of(self.config).hide.text(message))
         _not_passed(session)
 
     def print_summary(self, terminal: Any) -> None:

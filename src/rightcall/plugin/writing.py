@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
 import msgspec
 
+from rightcall.plugin.repeated import repeats_rows
 from rightcall.report.files import whole_file
 
 if TYPE_CHECKING:
@@ -37,7 +39,9 @@ def write(gathered: Gathered, suite: Suite, folder: Path, gate: GateReport | Non
         stream.writelines(line + b"\n" for name in gathered.graders for line in gathered.lines[name])
     with whole_file(folder / "traces.jsonl") as stream:
         stream.writelines(line + b"\n" for line in gathered.traces)
-    write_reports(view_of(gathered.results(), suite.loaded, gate=gate), [folder / name for name in PAGES])
+    view = view_of(gathered.results(), suite.loaded, gate=gate)
+    view = replace(view, notes=(*gathered.notes(), *view.notes), facts=(*view.facts, *repeats_rows(gathered.repeats)))
+    write_reports(view, [folder / name for name in PAGES])
     return [f"report: {folder / 'report.html'}", f"  rightcall gate {folder / 'results.json'}"]
 
 

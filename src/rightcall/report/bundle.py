@@ -50,14 +50,25 @@ def refuse_target(out: Path) -> None:
         ConfigError: there is something already, or no folder for it.
     """
     try:
-        if os.path.lexists(out):
-            raise ConfigError(
-                "is there already; a bundle overwrites nothing", place=Place(str(out)), hint="name a new folder or .zip"
-            )
-        if not out.parent.is_dir():
-            raise ConfigError(f"the folder `{out.parent}` does not exist", place=Place("--out"), hint="make it first")
+        is_there = _is_there(out)
+        has_folder = out.parent.is_dir()
     except (OSError, ValueError) as error:  # a name that no file can have
-        raise ConfigError(f"cannot write: {error}", place=Place(str(out))) from None
+        raise ConfigError(f"cannot write: {error}", place=Place("--out")) from None
+    if is_there:
+        raise ConfigError(
+            "is there already; a bundle overwrites nothing", place=Place(str(out)), hint="name a new folder or .zip"
+        )
+    if not has_folder:
+        raise ConfigError(f"the folder `{out.parent}` does not exist", place=Place("--out"), hint="make it first")
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is anything of this name, a link to nowhere among it."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def write_bundle(store: Store, loaded: Loaded, run_id: str, out: Path) -> Made:

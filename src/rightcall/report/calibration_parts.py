@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rightcall.report.cells import number
+from rightcall.run.calibration import TOO_FEW
 from rightcall.stats.bands import alpha_word, kappa_word
 
 if TYPE_CHECKING:
@@ -50,9 +51,10 @@ def parts_of(one: Calibration, split: str) -> Iterator[Part]:
         split: which labels: `test`, `dev` or `all`.
     """
     yield Part(title=_title(one), lines=tuple(_head(one, split)))
-    yield Part(grid=_table(one))
+    if one.labels:
+        yield Part(grid=_table(one))
     if one.figures is None:
-        yield Part(lines=(one.fitness.conditions[0].reason or "", *_wanted(one)))
+        yield Part(lines=(TOO_FEW, *_wanted(one)))
         return
     yield Part(grid=_figures(one), lines=tuple(_notes(one)))
     if len(one.figures.rates) > 1:
@@ -91,7 +93,7 @@ def _title(one: Calibration) -> str:
 def _head(one: Calibration, split: str) -> Iterator[str]:
     name = " ".join(part for part in (one.prompt.id, one.prompt.version) if part)
     prompt = f"{name} ({one.prompt.sha256[:6]})" if name else one.prompt.sha256[:6] or "not on record"
-    yield f"model {one.model or 'not on record'} · prompt {prompt} · runs {', '.join(one.runs)}"
+    yield f"model {one.model.strip(' +') or 'not on record'} · prompt {prompt} · runs {', '.join(one.runs)}"
     cases = f" of {one.cases} cases" if one.cases != one.labels else ""
     part = "every label" if split == "all" else f"the {split} part"
     yield f"{labels(one.labels)}{cases}: blind, drawn at random, {part}"

@@ -106,7 +106,8 @@ def _value(one: Decision) -> str:
     if one.metric == "open CRITICAL items" and one.value.estimate is not None:
         return f"{one.value.estimate:g} open of {one.value.n}"
     limits = (one.threshold,)
-    parts = [interval(one.value, limits)]
+    _, _, tool = one.metric.partition("; shown: ")
+    parts = [f"{tool}: {interval(one.value, limits)}" if tool else interval(one.value, limits)]
     if one.value.excluded and one.value.method != "count":
         parts.append(f"{one.value.excluded} left out")
     if one.not_applicable:
@@ -150,7 +151,8 @@ def _lines(one: Decision) -> Iterator[str]:
     if one.pessimistic is not None and one.value is not None and one.value.method != "count":
         yield _worst(one)
     yield from one.warnings
-    yield from (fitness_words(judge) for judge in one.judges)
+    said = map(fitness_words, one.judges)
+    yield from (words for words in said if words not in (one.reason or ""))
     if one.answer != "PASS" or one.name == "critical":
         for detail in one.details[:_DETAILS]:
             yield f"- {detail}"

@@ -52,7 +52,8 @@ def publish(view: ReportView, environ: Mapping[str, str], stream: TextIO | None 
     Args:
         view: the report.
         environ: the environment, in which the runner says where things belong.
-        stream: takes the annotations; stderr if not given, since stdout is for data. The runner reads both.
+        stream: takes the annotations; stderr if not given, since stdout may be for data. The runner reads both, in
+            their order only what came by one of them: give the one that `quiet_commands` is for.
 
     Raises:
         ConfigError: a file of the runner cannot be written.

@@ -6,7 +6,10 @@ as a stream. `rightcall.run.results_file.read_results` reads it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from importlib.metadata import version
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rightcall.gate.decision import GateReport
-    from rightcall.run.results import GraderResults, RunResults
+    from rightcall.run.results import GraderResults, Row, RunResults
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -43,25 +46,31 @@ def write_results_json(
     `summary.gate` is what the gates say. `run.case_versions` tells versions of cases apart, across stores.
 
     Args:
-        results: the run. It is read twice.
+        results: the run. It is read once; its results wait in a temporary file until its figures are written.
         gate: what the gates say; `None` where nobody asked.
         stream: where to.
         log_head: hash of the log's last entry, to be kept elsewhere.
         conflict_limit: the conflict rate that is tolerated of a judge, where the run itself does not say.
     """
-    versions: dict[str, str] = {}
-    summaries = {name: _summary(one, versions, conflict_limit) for name, one in results.graders.items()}
-    run = {
-        "id": results.id, "grader": SUITE, "status": results.status, "started_at": results.started_at,
-        "message": results.message, "rightcall": version("rightcall"),
-        "graders": {name: one.facts for name, one in results.graders.items()},
-        "case_versions": dict(sorted(versions.items())), "store": results.store_name, "log_head": log_head,
-    }  # fmt: skip
-    whole = {"graders": summaries, "gate": None if gate is None else msgspec.to_builtins(gate)}
-    stream.write(b'{"run":' + msgspec.json.encode(run))
-    stream.write(b',"summary":' + msgspec.json.encode(whole) + b',"results":[')
-    for index, row in enumerate(results.rows()):
-        stream.write(b",\n" + row.line if index else b"\n" + row.line)
+    tally = _Tally()
+    with TemporaryFile() as lines:
+        for index, row in enumerate(results.rows()):
+            tally.add(row)
+            lines.write(b",\n" + row.line if index else b"\n" + row.line)
+        run = {
+            "id": results.id, "grader": SUITE, "status": results.status, "started_at": results.started_at,
+            "message": results.message, "rightcall": version("rightcall"),
+            "graders": {name: one.facts for name, one in results.graders.items()},
+            "case_versions": dict(sorted(tally.versions.items())), "store": results.store_name, "log_head": log_head,
+        }  # fmt: skip
+        summaries = {
+            name: _summary(one, tally.judges.get(name, {}), conflict_limit) for name, one in results.graders.items()
+        }
+        whole = {"graders": summaries, "gate": None if gate is None else msgspec.to_builtins(gate)}
+        stream.write(b'{"run":' + msgspec.json.encode(run))
+        stream.write(b',"summary":' + msgspec.json.encode(whole) + b',"results":[')
+        lines.seek(0)
+        copyfileobj(lines, stream)
     stream.write(b"\n]}\n")
 
 
@@ -71,14 +80,24 @@ def write_results_jsonl(results: RunResults, stream: IO[bytes]) -> None:
         stream.write(row.line + b"\n")
 
 
-def _summary(one: GraderResults, versions: dict[str, str], limit: float) -> dict[str, Any]:
-    """A grader's figures as its own `--json` prints them; what versions its cases have is noted meanwhile."""
-    judges: dict[str, JudgeTally] = {}
-    for row in one.rows():
+@dataclass
+class _Tally:
+    """What is counted while results are read: grader -> judge -> counts, and the version of each case."""
+
+    judges: dict[str, dict[str, JudgeTally]] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        """Count one result."""
         if row.case_id is not None and row.case_version is not None and row.grader != "selection":
-            versions.setdefault(row.case_id, row.case_version)
+            self.versions.setdefault(row.case_id, row.case_version)
+        judges = self.judges.setdefault(row.grader, {})
         for opinion in _said.decode(row.line).judges:
             judges.setdefault(opinion.judge, JudgeTally()).add(opinion)
+
+
+def _summary(one: GraderResults, judges: Mapping[str, JudgeTally], limit: float) -> dict[str, Any]:
+    """A grader's figures as its own `--json` prints them."""
     kept = dict(one.summary)
     own = kept.pop("own", None)
     if own is None:

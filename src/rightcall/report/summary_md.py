@@ -121,7 +121,11 @@ def _rows_within(table: str, room: int) -> str:
 def _blocks(view: ReportView) -> Iterator[str]:
     yield f"# rightcall: {text(verdict_line(view))}"
     yield "\n".join(f"- {text(one.grader)}: {counts_words(one.counts)}" for one in view.graders) or "no result"
-    notes = [*view.notes, *(f"{one.grader}: {note}" for one in view.graders for note in one.warnings)]
+    notes = [
+        *(view.gate.notes if view.gate is not None else ()),
+        *view.notes,
+        *(f"{one.grader}: {note}" for one in view.graders for note in one.warnings),
+    ]
     if notes:
         yield "\n".join(f"> - {text(note)}" for note in notes)
     if view.gate is not None:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rightcall.errors import RightcallError
+from rightcall.report.figures import DIMENSIONS
 from rightcall.report.judged import share, unevaluable_words, warnings
 from rightcall.report.preference_figures import bias_notes
 from rightcall.report.summary import counted
 from rightcall.report.view import Counts, GraderView, ReportView
 from rightcall.report.viewing_case import Cases, severity_of
 from rightcall.report.viewing_facts import facts_of
-from rightcall.report.viewing_golden import GoldenCollector
+from rightcall.report.viewing_golden import METRICS, GoldenCollector
 from rightcall.report.viewing_preference import PreferenceCollector
 from rightcall.report.viewing_rows import Kept, outcome_of, plain_of, rank_of
 from rightcall.report.viewing_scores import InterpretationCollector, OwnCollector, RubricCollector
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from rightcall.gate.decision import GateReport, JudgeFitness
-    from rightcall.report.view import CaseView
+    from rightcall.report.view import Bar, CaseView
     from rightcall.report.viewing_parts import Collector
     from rightcall.run.results import GraderResults, Row, RunResults
     from rightcall.settings.load import Loaded
@@ -109,7 +110,8 @@ class _Part:
         counts = Counts(n=self.outcomes.total(), unread=self.results.unread, aside=self._aside(), **self.outcomes)
         return GraderView(
             grader=self.results.grader, counts=counts, lines=(*self._lines(counts), *found.lines),
-            warnings=tuple(self._warnings()), bars=tuple(found.bars), tables=tuple(found.tables),
+            warnings=tuple(self._warnings()), bars=_held_against(found.bars, gate, self.results.grader),
+            tables=tuple(found.tables),
             matrices=tuple(found.matrices), reliability=tuple(found.reliability),
             judges=_fitness(gate, self.results.grader),
         )  # fmt: skip
@@ -168,6 +170,22 @@ def _read(number: int, one: GraderResults, kept: Kept, limit: float) -> _Part:
         rank = rank_of(row, severity, vetoed=bool(getattr(result, "vetoes", ())))
         kept.add(number, row, rank)
     return part
+
+
+def _held_against(bars: list[Bar], gate: GateReport | None, grader: str) -> tuple[Bar, ...]:
+    """The bars, each with the threshold of the gate's rule about it, if there is one."""
+    limits: dict[str, float] = {}
+    for decision in gate.decisions if gate is not None else ():
+        owner, _, metric = decision.name.partition(".")
+        if owner == grader and decision.threshold is not None:
+            # `precision`, `pass_rate`, `overall_score` and `fidelity.TOOL`, as the bars call them
+            first, _, tool = metric.partition(".")
+            shown = {"golden": METRICS, "rubric": DIMENSIONS}.get(grader, {})
+            name = shown.get(first) or first.replace("_", " ")
+            limits[f"{name} of {tool}" if tool else name] = decision.threshold
+    return tuple(
+        bar if bar.name not in limits else msgspec.structs.replace(bar, threshold=limits[bar.name]) for bar in bars
+    )
 
 
 def _fitness(gate: GateReport | None, grader: str) -> tuple[JudgeFitness, ...]:

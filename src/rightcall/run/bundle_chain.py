@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from rightcall.errors import StoreError
-from rightcall.run.bundle_check import lines_of
 from rightcall.run.bundle_figures import Tally, compare_figures
+from rightcall.run.bundle_files import lines_of
 from rightcall.run.bundle_parts import (
     LINES,
     LOG,
@@ -44,7 +44,7 @@ from rightcall.trace.digest import digest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rightcall.run.bundle_check import Told
+    from rightcall.run.bundle_files import Told
     from rightcall.run.bundle_opening import Bundle
     from rightcall.run.bundle_parts import Manifest
     from rightcall.store.packing import Column
@@ -102,6 +102,7 @@ class _Content:
         self._named: dict[str, _Place] = {}
         self._rests: dict[str, _Place] = {}
         self._standing: dict[tuple[str, str], _Standing] = {}
+        self._bodies_of: dict[type[Record], set[str]] = {TraceRecord: set(), CaseRecord: set()}
         self._about: list[tuple[_Place, tuple[str, str], str]] = []
         self._prompts: dict[str, _Place] = {}
         self._judges: set[str] = set()
@@ -147,9 +148,11 @@ class _Content:
             self._note(record, (path, number))
 
     def _note(self, record: Record, at: _Place) -> None:
-        if not isinstance(record, (TraceRecord, CaseRecord)):
-            for sha in bodies_named(record):
-                self._named.setdefault(sha, at)
+        if isinstance(record, (TraceRecord, CaseRecord)):
+            self._bodies_of[type(record)].add(record.body)
+            return
+        for sha in bodies_named(record):
+            self._named.setdefault(sha, at)
         if isinstance(record, VerdictRecord):
             self._note_verdict(record, at)
         elif isinstance(record, AttemptRecord):
@@ -166,6 +169,11 @@ class _Content:
     def _note_verdict(self, record: VerdictRecord, at: _Place) -> None:
         for attempt in record.attempts:
             self._rests.setdefault(attempt, at)
+        # Records of traces and cases were read before: they belong to no run, so the log alone does not miss them.
+        about = (("trace", record.trace), ("trace", record.trace_b), ("case", record.case))
+        for kind, name in about:
+            if name is not None and name not in self._bodies_of[TYPES[kind]]:
+                self._told.add(f"is about the {kind} {name}, of which there is no record", *at)
         before = self._standing.get((record.grader, record.unit))
         if before is None or before.revision < record.revision:
             self._standing[(record.grader, record.unit)] = _Standing(

@@ -139,6 +139,8 @@ def _archive(path: Path) -> Iterator[Bundle]:
 def _sizes(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for info in archive.infolist():
+        if info.is_dir() and not info.file_size and is_name(info.orig_filename[:-1]):
+            continue  # other programs list folders too; there is nothing in such an entry
         wrong = _wrong(info)
         if wrong is None and info.filename in sizes:
             wrong = "is there twice"
@@ -156,8 +158,7 @@ def _sizes(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
 def _wrong(info: zipfile.ZipInfo) -> str | None:
     if info.filename != info.orig_filename or not is_name(info.filename):
         return "cannot be the name of a file of a bundle"
-    mode = info.external_attr >> 16
-    if mode and not stat.S_ISREG(mode):
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
         return "is no plain file"
     if info.flag_bits & 0x1:
         return "is encrypted"

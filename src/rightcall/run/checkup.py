@@ -8,7 +8,6 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING
 
-from rightcall import __version__
 from rightcall.errors import ConfigError, RightcallError
 from rightcall.run.checkup_files import Files, look_at_files
 from rightcall.run.checkup_judges import look_at_judges
@@ -31,7 +30,13 @@ FIRST = "`rightcall demo` shows what it does; `rightcall init TRACES` writes a s
 
 
 def checkup(
-    config: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any], *, now: str, offline: bool = False
+    config: Path | None,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any],
+    *,
+    now: str,
+    version: str,
+    offline: bool = False,
 ) -> Iterator[Check]:
     """Every check, one after the other.
 
@@ -40,9 +45,10 @@ def checkup(
         environ: the environment.
         flags: dotted key -> value, for the flags that were given.
         now: the time, ISO 8601 in UTC.
+        version: that of rightcall.
         offline: look at no endpoint.
     """
-    yield good("rightcall", f"{__version__} on Python {platform.python_version()}")
+    yield good("rightcall", f"{version} on Python {platform.python_version()}")
     try:
         loaded = load_settings(config, environ, flags)
     except ConfigError as error:

@@ -222,7 +222,12 @@ def _gates(loaded: Loaded) -> Check:
         return odd(
             "gates", "none: `rightcall gate` has nothing to ask", 'write [gates], as in "golden.safety" = { max = 0 }'
         )
-    return good("gates", f"{counted(len(rules), 'rule')}: {', '.join(rule.name for rule in rules)}")
+    said = f"{counted(len(rules), 'rule')}: {', '.join(rule.name for rule in rules)}"
+    baselines = [rule.against for rule in rules if (rule.against or "").endswith(".json")]
+    missing = next((name for name in baselines if name and not (loaded.folder / name).is_file()), None)
+    if missing is not None:
+        return odd("gates", f"{said}; the baseline {missing} is not there", f"rightcall run -o {missing} makes it")
+    return good("gates", said)
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from rightcall.gate.comparing import Cases
 
 _SETTINGS = {
-    "profile": "profile", "min_overall": "min_overall", "policy_sha256": "policy", "protocol": "order of pairs",
+    "profile": "profile", "min_overall": "min_overall", "retries": "retries",
+    "surplus_reads": "surplus_reads", "policy_sha256": "policy", "protocol": "order of pairs",
     "by": "what code decides", "replicates": "replicates", "quorum": "quorum",
 }  # fmt: skip
 """Facts that change what a figure means -> their names."""

@@ -117,16 +117,16 @@ def _main_value(name: str) -> Value:
     return lambda row, line: value_of(metric, row, line)
 
 
-def confirmed_traces(run: RunResults) -> set[str]:
-    """Traces of which people have confirmed a CRITICAL misuse; of a run that nobody could sign, none."""
+def confirmed_traces(run: RunResults) -> dict[str, str | None]:
+    """Traces of which people have confirmed a CRITICAL misuse -> who and why; of a run that nobody could sign, none."""
     if run.store_name is None:
-        return set()
+        return {}
     rows = (row for name, part in run.graders.items() if name not in STEPS for row in part.rows())
-    return {row.trace_id for row in rows if row.critical == "confirmed" and row.trace_id is not None}
+    return {row.trace_id: row.signed for row in rows if row.critical == "confirmed" and row.trace_id is not None}
 
 
 def cases_of(
-    results: GraderResults, confirmed: set[str], take: Value, *, by_verdict: bool = True
+    results: GraderResults, confirmed: Mapping[str, str | None], take: Value, *, by_verdict: bool = True
 ) -> Mapping[str, CaseFacts]:
     """What a run says about each case, as little as it takes to compare it; told by verdict, or by value.
 
@@ -138,8 +138,9 @@ def cases_of(
         if is_by_design(row):
             continue
         line = line_of(row)
-        if results.grader not in STEPS and row.trace_id in confirmed:
-            row = msgspec.structs.replace(row, critical="confirmed")  # noqa: PLW2901
+        if results.grader not in STEPS and row.trace_id is not None and row.trace_id in confirmed:
+            signed = row.signed or confirmed[row.trace_id]
+            row = msgspec.structs.replace(row, critical="confirmed", signed=signed)  # noqa: PLW2901
         facts = found.setdefault(key_of(row), CaseFacts(row.cluster))
         _take(facts, row, line, take)
         if by_verdict and row.effective is not None:

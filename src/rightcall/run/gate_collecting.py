@@ -25,7 +25,7 @@ from rightcall.run.gate_lines import (
 from rightcall.store.records import item_of, short_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from rightcall.gate.metrics import Metric
     from rightcall.gate.rules import Rule
@@ -52,7 +52,8 @@ class Collected:
     Attributes:
         samples: rule's metric name -> its values. tools: the same by tool, for rules that ask each tool.
         unknown_tools: of such a rule, how many results have no verdict and may belong to any tool.
-        coverage: what could be evaluated. vetoes: traces that the policy vetoes.
+        coverage: what could be evaluated. vetoes: trace -> whether the policy vetoes it, `None` where nobody knows.
+        veto_words: vetoed trace -> why.
         criticals: CRITICAL items. open_failures, signed_failures: failures that nobody, and that somebody looked at.
         failures: how many. trust: judge -> what it said that code decides too.
         agents: the names of the agents that were compared. unscaled: metrics whose scale nobody knows.
@@ -62,7 +63,8 @@ class Collected:
     tools: dict[str, dict[str, Sample]] = field(default_factory=dict)
     unknown_tools: dict[str, int] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
-    vetoes: Sample = field(default_factory=Sample)
+    vetoes: dict[str, bool | None] = field(default_factory=dict)
+    veto_words: dict[str, str] = field(default_factory=dict)
     criticals: Criticals = field(default_factory=Criticals)
     open_failures: Details = field(default_factory=Details)
     signed_failures: Details = field(default_factory=Details)
@@ -74,7 +76,7 @@ class Collected:
 
 
 def collect(
-    results: GraderResults, rules: Sequence[Rule], *, confirmed: set[str] = frozenset(),  # type: ignore[assignment]
+    results: GraderResults, rules: Sequence[Rule], *, confirmed: Container[str | None] = (),
     looked: Callable[[Row], str | None] | None = None, run_id: str | None = None, kept: bool = True,
 ) -> Collected:  # fmt: skip
     """Read a grader's results once.
@@ -98,7 +100,7 @@ class _Collecting:
     """The pass over the results."""
 
     def __init__(
-        self, results: GraderResults, rules: Sequence[Rule], confirmed: set[str],
+        self, results: GraderResults, rules: Sequence[Rule], confirmed: Container[str | None],
         looked: Callable[[Row], str | None], run_id: str | None, *, kept: bool,
     ) -> None:  # fmt: skip
         self.results, self.confirmed, self.looked, self.run_id, self.kept = results, confirmed, looked, run_id, kept
@@ -132,7 +134,7 @@ class _Collecting:
         self.found.coverage.unread = unread
         self.found.criticals.unknown += unread if self._may_be_critical() else 0
         self.found.open_failures.number += unread
-        for sample in (*self.found.samples.values(), self.found.vetoes):
+        for sample in self.found.samples.values():
             sample.loose = unread
         for name in self.found.unknown_tools:
             self.found.unknown_tools[name] += unread
@@ -140,8 +142,9 @@ class _Collecting:
 
     def _whole(self, row: Row) -> Row:
         """A result about a trace of which another grader's CRITICAL was confirmed counts as a failure too."""
-        if row.grader not in STEPS and row.critical is None and row.trace_id in self.confirmed:
-            return msgspec.structs.replace(row, critical="confirmed")
+        about_a_trace = row.grader not in STEPS and row.trace_id is not None
+        if about_a_trace and row.verdict is not None and row.trace_id in self.confirmed:
+            return msgspec.structs.replace(row, verdict="FAIL")
         return row
 
     def _row(self, row: Row) -> None:
@@ -160,7 +163,7 @@ class _Collecting:
             self._tool_value(name, metric, row, line, case)
         if line.agent_b:
             found.agents.add((line.agent_a, line.agent_b))
-        self._veto(row, line, case)
+        self._veto(row, line)
         self._critical(row, line)
         self._failure(row, line)
         self._trust(row, line)
@@ -183,7 +186,8 @@ class _Collecting:
             sample.add_unread(case)
             return
         sample.add(value, case)
-        if value == 1 if metric.kind == "count" else value < top and metric.kind in ("share", "trials"):
+        counted = metric.kind == "count" or metric.field == "order_inconsistent"
+        if value == 1 if counted else value < top and metric.kind in ("share", "trials"):
             reason = why(row, line)
             sample.bad.add(f"{place_words(row)}: {reason}" if reason else place_words(row))
 
@@ -198,16 +202,19 @@ class _Collecting:
         else:
             self.found.unknown_tools[name] += 1
 
-    def _veto(self, row: Row, line: Line, case: int) -> None:
+    def _veto(self, row: Row, line: Line) -> None:
         if row.grader not in ("golden", "rubric"):
             return
-        if _has_vetoes(row, line):
-            self.found.vetoes.add(float(bool(line.vetoes)), case)
-            if line.vetoes:
-                note = f" ({row.signed})" if row.signed else ""
-                self.found.vetoes.bad.add(f"{place_words(row)}: {line.vetoes[0].message}{note}")
-        elif row.reason != "nothing_expected":
-            self.found.vetoes.add_unread(case)
+        known = _has_vetoes(row, line)
+        if not known and row.reason == "nothing_expected":
+            return
+        name = row.trace_id or row.unit
+        found = bool(line.vetoes) if known else None
+        before = self.found.vetoes.get(name, False)
+        self.found.vetoes[name] = True if found or before else None if found is None or before is None else False
+        if line.vetoes:
+            note = f" ({row.signed})" if row.signed else ""
+            self.found.veto_words.setdefault(name, f"{place_words(row)}: {line.vetoes[0].message}{note}")
 
     def _may_be_critical(self) -> bool:
         """Whether a judge could have called a result CRITICAL; the vetoes of `golden` are a rule of their own."""
@@ -241,6 +248,8 @@ class _Collecting:
             self.found.signed_failures.add(f"{place_words(row)} ({row.grader}): {said}")
 
     def _trust(self, row: Row, line: Line) -> None:
+        if row.status != "EVALUATED" and self.looked(row) is not None:
+            return
         for one in line.judges:
             trust = self.found.trust.setdefault(one.judge, Trust())
             if one.status != "EVALUATED":

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rightcall.gate.comparing import RESAMPLES, decide_regressions
-from rightcall.gate.decision import EXIT_CODES, RANK, Answer, Decision, Diff, GateReport, JudgeFitness
-from rightcall.gate.limits import decide_count, decide_limit, decide_trials
+from rightcall.gate.decision import EXIT_CODES, RANK, Decision, Diff, GateReport, JudgeFitness
+from rightcall.gate.limits import decide_count, decide_estimate, decide_limit, decide_trials
 from rightcall.gate.metrics import GRADERS, metric_of
 from rightcall.gate.rules import Rule, rules_of
-from rightcall.gate.sample import Details, Sample
+from rightcall.gate.sample import Details, Names, Sample
 from rightcall.gate.standing import (
     Coverage,
     Criticals,
@@ -26,16 +26,18 @@ from rightcall.gate.standing import (
     decide_fit,
     decide_judge_figure,
     decide_signed,
-    fitness_words,
 )
 from rightcall.gate.tools import decide_tools
 from rightcall.gate.words import figure, listed, number, rule_words
 from rightcall.run.diffing import Comparison, confirmed_traces, diff_grader
+from rightcall.run.gate_asking import ask_people
 from rightcall.run.gate_baseline import PREVIOUS, baseline_of
 from rightcall.run.gate_collecting import Collected, collect
+from rightcall.run.gate_judges import judges_of, trusted
 from rightcall.run.results import RunResults
 from rightcall.run.results_store import stored_results
 from rightcall.settings.model import Settings
+from rightcall.stats.intervals import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -98,12 +100,16 @@ def gate_results(
 ) -> GateReport:
     """Gate results, wherever they come from; what people and calibrations said is looked up where there is a record.
 
+    Where a rule asks that people look at every failure, those that have no review item get one.
+
     Raises:
         ConfigError: a rule, or a baseline that a rule names, cannot be used.
     """
     from rightcall.run.judge_fitness import fitness_of
 
     rules = rules_of(loaded.settings.gates)
+    if store is not None and results.store_name is not None and any(rule.metric.kind == "signed" for rule in rules):
+        ask_people(store, results)
     named = {rule.against or PREVIOUS for rule in rules if rule.compares} if baseline is None else set()
     return gate(
         results, rules, settings=loaded.settings, baseline=baseline,
@@ -201,7 +207,7 @@ class _Gate:
             whole.add(one.coverage)
         found = [decide_coverage("coverage", whole, self.settings.limits.coverage)]
         asked = [name for name in ("golden", "rubric") if name in self.collected]
-        if asked:
+        if asked and not all(self._asks_vetoes(name) for name in asked):
             vetoes = self._vetoes(asked)
             rule = Rule(name="vetoes", metric=metric_of("golden.vetoes"), max=0)
             found.append(decide_count(rule, vetoes))
@@ -209,18 +215,28 @@ class _Gate:
             found.append(decide_critical("critical", self._criticals(None)))
         return found
 
+    def _asks_vetoes(self, grader: str) -> bool:
+        """Whether a rule of the settings asks for no veto at all, so that it need not be asked twice."""
+        return any(rule.metric.name == f"{grader}.vetoes" and rule.max == 0 for rule in self.rules)
+
     def _vetoes(self, names: Sequence[str]) -> Sample:
-        """Traces with a veto; of a trace that two graders saw, each says it."""
-        found = Sample()
+        """Traces with a veto. A trace that two graders saw counts once; one of them is enough, either way."""
+        found, names_of, together = Sample(), Names(), dict[str, bool | None]()
+        words: dict[str, str] = {}
         for name in names:
-            one = self.collected[name].vetoes
-            found.values.extend(one.values)
-            found.cases.extend(one.cases)
-            found.unread.extend(one.unread)
-            found.loose += one.loose
-            for text in one.bad.shown:
-                found.bad.add(text)
-            found.bad.number += one.bad.left_out
+            part = self.collected[name]
+            found.loose = max(found.loose, part.coverage.unread)
+            words = {**part.veto_words, **words}
+            for trace, vetoed in part.vetoes.items():
+                before = together.get(trace, False)
+                together[trace] = True if vetoed or before else None if None in (vetoed, before) else False
+        for trace, vetoed in together.items():
+            if vetoed is None:
+                found.add_unread(names_of.number(trace))
+            else:
+                found.add(float(vetoed), names_of.number(trace))
+        for text in words.values():
+            found.bad.add(text)
         return found
 
     def _criticals(self, grader: str | None) -> Criticals:
@@ -263,7 +279,7 @@ class _Gate:
         if kind == "signed":
             return [self._signed(rule)]
         if kind in ("fit", "judge_figure"):
-            judges = [one for one in self._judges(None) if rule.judge in (None, one.judge)]
+            judges = [one for one in judges_of(self.results, self.fitness) if rule.judge in (None, one.judge)]
             return [decide_fit(rule, judges) if kind == "fit" else decide_judge_figure(rule, judges)]
         return [self._figure(rule)]
 
@@ -275,7 +291,9 @@ class _Gate:
             return self._lacking(rule, f"`{metric.field}` has no minimum and maximum in the schema of its replies")
         if metric.grader == "preference" and len(part.agents) > 1 and metric.field in ("win", "net_win"):
             return self._lacking(rule, "more than two agents were compared: which one is meant is not said")
-        if rule.per_tool:
+        if metric.field == "fidelity" and (two := self._two_judges()) is not None:
+            found = decide_estimate(rule, two(metric.tool), part.samples[metric.name])
+        elif rule.per_tool:
             found = decide_tools(rule, part.tools[metric.name], part.unknown_tools[metric.name])
         elif metric.kind == "count":
             found = decide_count(rule, part.samples[metric.name])
@@ -284,6 +302,20 @@ class _Gate:
         else:
             found = decide_limit(rule, part.samples[metric.name])
         return self._trusted(rule, self._covered(found, part.coverage), metric.grader or "")
+
+    def _two_judges(self) -> Callable[[str | None], Estimate | None] | None:
+        """Where a strong judge read a sample: the corrected mean of the run, or of one tool; `None` with one judge."""
+        results = self.results.graders["interpretation"]
+        if not (results.facts.get("interpretation") or {}).get("strong"):
+            return None
+        own = results.summary.get("own") or {}
+
+        def corrected(tool: str | None) -> Estimate | None:
+            rows = [own] if tool is None else [one for one in own.get("by_tool", ()) if one.get("tool") == tool]
+            plain = next((row["fidelity"] for row in rows if row.get("fidelity")), None)
+            return None if plain is None else msgspec.convert(plain, Estimate)
+
+        return corrected
 
     def _lacking(self, rule: Rule, reason: str) -> Decision:
         return Decision(
@@ -314,6 +346,12 @@ class _Gate:
             _extend(open_ones, part.open_failures)
             _extend(signed, part.signed_failures)
         return decide_signed(rule, failures, open_ones, signed)
+
+    def _trusted(self, rule: Rule, found: Decision, grader: str) -> Decision:
+        if not (rule.metric.judged or rule.fit):
+            return found
+        judges = judges_of(self.results, self.fitness, grader)
+        return trusted(found, judges, self.collected[grader].trust, self.settings.limits.conflicts, must_fit=rule.fit)
 
     # ---- baselines ----
 
@@ -361,64 +399,8 @@ class _Gate:
             only_new=tuple(name for name in new.graders if name not in old.graders),
         )  # fmt: skip
 
-    # ---- judges ----
-
-    def _judges(self, grader: str | None) -> list[JudgeFitness]:
-        """Whether the judges are fit, of one grader or of all."""
-        found = []
-        for name, part in self.results.graders.items():
-            if grader in (None, name):
-                for one in part.facts.get("judges") or ():
-                    judge = str(one.get("name"))
-                    unknown = JudgeFitness(judge=judge, grader=name, verdict="UNKNOWN", model=one.get("model"))
-                    found.append(self.fitness.get((name, judge), unknown))
-        return found
-
-    def _trusted(self, rule: Rule, found: Decision, grader: str) -> Decision:
-        """A judged figure names its judges, and one of a judge that contradicts facts cannot pass."""
-        if not (rule.metric.judged or rule.fit):
-            return found
-        judges = self._judges(grader)
-        found = msgspec.structs.replace(found, judges=tuple(judges))
-        unfit = [one for one in judges if one.verdict != "FIT"]
-        if rule.fit and (unfit or not judges) and found.answer == "PASS":
-            reason = "; ".join(map(fitness_words, unfit)) or "no judge was asked in this run"
-            found = msgspec.structs.replace(found, answer="INCONCLUSIVE", reason=reason, more=None)
-        for judge in judges:
-            found = self._without_conflicts(found, grader, judge.judge)
-        return found
-
-    def _without_conflicts(self, found: Decision, grader: str, judge: str) -> Decision:
-        from rightcall.judge.audit import stamp
-        from rightcall.stats.intervals import wilson
-
-        trust = self.collected[grader].trust.get(judge)
-        if trust is None:
-            return found
-        limit = self.settings.limits.conflicts
-        low = wilson(trust.conflicting, trust.checked).low
-        said = stamp(trust.conflicting, trust.checked, low, limit)
-        checked, conflicting = trust.checked + trust.unread, trust.conflicting + trust.unread
-        worst = stamp(conflicting, checked, wilson(conflicting, checked).low, limit)
-        if said is not None:
-            share = f"{trust.conflicting} of {trust.checked}"
-            text = f"judge `{judge}` contradicts decidable facts in {share} (limit {number(limit)})"
-            found = msgspec.structs.replace(found, warnings=(*found.warnings, text))
-        if worst == "not a judgement" and found.answer == "PASS":
-            unread = f", {trust.unread} more could not be read" if trust.unread else ""
-            reason = f"judge `{judge}` is not trusted: it contradicts {trust.conflicting} of {trust.checked}{unread}"
-            return msgspec.structs.replace(found, answer="INCONCLUSIVE", reason=reason, more=None)
-        return found
-
 
 def _extend(mine: Details, other: Details) -> None:
     for text in other.shown:
         mine.add(text)
     mine.number += other.left_out
-
-
-def answer_code(answer: Answer, inconclusive: str | None) -> int:
-    """The exit code of an answer, with `--inconclusive pass` or `fail`."""
-    if answer in ("INCONCLUSIVE", "NOT_COMPARABLE") and inconclusive is not None:
-        return 0 if inconclusive == "pass" else 1
-    return EXIT_CODES[answer]

@@ -353,7 +353,8 @@ def _flags(how: How, judges: Panel, *, is_kept: bool) -> Flags:
     return Flags(
         prompt=None if prompt is None else str(prompt), replicates=how.get("replicates", 1),
         quorum=how.get("quorum"), jobs=how.get("jobs"), sample=how.get("sample"), seed=how.get("seed", 0),
-        budget=how.get("budget"), resume=resume, offline=how.get("offline", False), use_cache=how.get("use_cache", not judges.clients),
+        budget=how.get("budget"), resume=resume, offline=how.get("offline", False),
+        use_cache=how.get("use_cache", not judges.clients),
     )  # fmt: skip
 
 

@@ -88,6 +88,6 @@ async def judge_readings(traces: Sequence[Trace], cases: Iterable[Case], wish: W
         work.more_facts = desk.more_facts(inputs_facts(inputs, loaded, plan.policy, desk.flags))
         setup = Setup(
             work, desk.panel, asking_of(loaded, desk.panel, desk.flags), cleaner, loaded,
-            warn=lambda: [*relatives(desk.panel, work.agents), *work.warnings],
+            warn=lambda: [*relatives(desk.panel, work.agents), *work.notes()],
         )  # fmt: skip
         return await desk.run(setup)

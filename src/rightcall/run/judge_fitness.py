@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rightcall.gate.decision import FitVerdict, JudgeFitness
-from rightcall.run.judge_use import uses_of
+from rightcall.run.calibration_said import JOINT
+from rightcall.run.judge_use import Use, uses_of
 from rightcall.stats.fitness import ESTIMATE_FROM
 from rightcall.stats.intervals import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rightcall.run.judge_use import Use
     from rightcall.run.results import RunResults
     from rightcall.store.records import CalibrationRecord
     from rightcall.store.store import Store
@@ -39,7 +39,8 @@ def fitness_of(store: Store | None, results: RunResults) -> dict[tuple[str, str]
 
     For each field that decides, the newest calibration with the model and the prompt that answered in this run counts;
     the judge is as fit as in the field where it is least fit. `UNKNOWN`: it was never calibrated so, and the reason
-    names what there is instead. Graders without a judge are not in it.
+    names what there is instead. Several judges that vote together are one, called by its members joined by ` + `, once
+    they were calibrated so. Graders without a judge are not in it.
 
     Args:
         store: the record; `None`: nothing is known of any judge.
@@ -47,11 +48,22 @@ def fitness_of(store: Store | None, results: RunResults) -> dict[tuple[str, str]
     """
     found: dict[tuple[str, str], JudgeFitness] = {}
     for name, part in results.graders.items():
-        for judge, uses in uses_of(store, part).items():
+        by_judge = uses_of(store, part)
+        for judge, uses in (_as_panel(store, name, by_judge) or by_judge).items():
             known = [] if store is None else newest_first(store, name, judge)
             each = [_of_use(name, judge, use, known) for use in sorted(uses)]
             found[(name, judge)] = min(each, key=lambda one: _RANK.index(one.verdict))
     return found
+
+
+def _as_panel(store: Store | None, grader: str, uses: Mapping[str, set[Use]]) -> dict[str, set[Use]]:
+    """The judges of a run as one panel, where that panel was calibrated; empty otherwise."""
+    joint, each = JOINT.join(sorted(uses)), [sorted(uses[name]) for name in sorted(uses)]
+    if store is None or len(uses) < 2 or any(len(one) != 1 for one in each):
+        return {}
+    if next(store.calibrations(grader=grader, judge=joint), None) is None:
+        return {}
+    return {joint: {Use(JOINT.join(one[0].model for one in each), each[-1][0].prompt)}}
 
 
 def newest_first(store: Store, grader: str, judge: str) -> list[Found]:

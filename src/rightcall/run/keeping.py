@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,9 @@ def facts_of(plan: Plan) -> dict[str, Any]:
     return {
         "profile": plan.options.profile,
         "min_overall": float(plan.options.min_overall),
+        "retries": "free" if plan.options.retries_are_free else "surplus",
+        "surplus_reads": "free" if plan.options.surplus_reads_are_free else "charged",
+        "policy_sha256": sha256(msgspec.json.encode(plan.policy, order="deterministic")).hexdigest(),
         "inputs": [{"file": str(path)} for path in plan.traces],
         "cases": [{"file": file, "sha256": sha256} for file, sha256 in plan.cases.files],
         "tools": None if plan.tools_file is None else _file(plan.tools_file),

@@ -47,13 +47,12 @@ def read_results(path: Path) -> RunResults:
     place = Place(str(path))
     try:
         text = path.read_bytes()
-        if not text.strip():
-            raise NoDataError("is empty", place=place)
-        found = _file.decode(text)
-    except NoDataError:
-        raise
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", place=place, hint="check the path") from None
+    if not text.strip():
+        raise NoDataError("is empty", place=place)
+    try:
+        found = _file.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RightcallError) as error:
         raise ConfigError(
             f"no results of rightcall: {error}", place=place, hint="write them with -o FILE.json or --json"

@@ -78,7 +78,7 @@ def begin_suite(
             _write(path, content)
             written.append(path)
         load_settings(folder / "rightcall.toml", {}, {})
-        notes = [*start.notes, *_lint(folder)]
+        notes = [*start.notes, *_lint(folder), *_misplaced(folder)]
     return written, left, notes
 
 
@@ -88,6 +88,16 @@ def _lint(folder: Path) -> list[str]:
     errors = sum(item.severity == "error" for item in found)
     what = "an error" if errors == 1 else f"{errors} errors"
     return [f"rightcall lint finds {what} in it: correct these goldens, or accept other traces"] if errors else []
+
+
+def _misplaced(folder: Path) -> list[str]:
+    """That the workflow lies where nobody looks for it: in a folder inside a repository."""
+    here = folder.resolve()
+    root = next((parent for parent in (here, *here.parents) if (parent / ".git").exists()), here)
+    if root == here:
+        return []
+    inside = here.relative_to(root).as_posix()
+    return [f"workflows are looked for at the root of the repository: move .github there, and run it in {inside}"]
 
 
 def _write(path: Path, content: IO[bytes]) -> None:

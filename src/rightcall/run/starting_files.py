@@ -60,7 +60,8 @@ _GATES = """\
 _SHARE = '"golden.pass_rate" = { min = 0.9, on = "point" }'
 _MORE_TRIES = "# Several traces share a case, and the first one became its golden: read it, then ask for\n# "
 _BASELINE = """\
-# Against an earlier run (`rightcall run -o baseline.json`, then `--baseline baseline.json`):
+# Against an earlier run (`rightcall run -o baseline.json`, then `--baseline baseline.json`). A small suite is
+# INCONCLUSIVE against one (exit code 3); `--inconclusive pass` lets that through.
 # "golden.regressions" = { margin = 0.02 }
 """
 

@@ -6,6 +6,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from rightcall.run.judge_use import judges_of
 from rightcall.run.own import OwnResult
 from rightcall.run.result_columns import Kind, columns_of, together
 from rightcall.run.results import RESULT_TYPES
@@ -68,7 +69,7 @@ class _Reader:
         self._store, self._run_id, self._items = store, run_id, items
         self._grader = part.grader
         self._columns = columns_of(RESULT_TYPES.get(part.grader, OwnResult))
-        self._models = {one["name"]: one.get("model") or None for one in part.facts.get("judges") or ()}
+        self._models = {one["name"]: one.get("model") or None for one in judges_of(part.facts)}
 
     def rows(self, some: Sequence[Row]) -> Iterator[dict[str, Any]]:
         from rightcall.store.picking import attempts_named, verdict_digests

@@ -113,14 +113,21 @@ def faults_of_form(kind: type[msgspec.Struct], table: Any) -> list[Fault]:
     """
     odd = list(_odd(table, ()))
     try:
-        value = msgspec.json.decode(msgspec.json.encode(table, enc_hook=str))
+        text = msgspec.json.encode(table, enc_hook=str)
+        value = msgspec.json.decode(text)
     except RightcallError:
         raise
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(str(error)) from None
+    try:
+        msgspec.json.decode(text, type=kind)
+    except msgspec.ValidationError as error:
+        refusal = str(error)
+    else:
+        return odd  # settings without a fault need no careful second reading, which takes long to load
     known = {fault.path for fault in odd}
     found = [one for one in _most_telling(explain(kind, value, "$")) if one.steps not in known]
-    return odd + [_made(kind, value, one) for one in found]
+    return (odd + [_made(kind, value, one) for one in found]) or [Fault((), refusal)]
 
 
 def _most_telling(found: list[Found]) -> list[Found]:

@@ -92,14 +92,19 @@ def _dialect(settings: Settings) -> Iterator[Fault]:
 def _gates(settings: Settings) -> Iterator[Fault]:
     if not settings.gates:
         return
+    from rightcall.gate.metrics import GRADERS
     from rightcall.gate.rules import read_rules
 
     rules, faults = read_rules(settings.gates)
     for fault in faults:
         yield Fault(("gates", *fault.path), fault.message, fault.hint, at_key=fault.at_key)
     for rule in rules:
+        path: Path = (rule.name,) if rule.name in settings.gates else tuple(rule.name.split("."))
+        grader = rule.metric.grader
+        if settings.graders and grader in GRADERS and grader not in settings.graders:
+            hint = f"`graders` names {', '.join(settings.graders)}"
+            yield Fault(("gates", *path), f"no grader of this suite produces `{rule.name}`", hint, at_key=True)
         if rule.judge is not None:
-            path: Path = (rule.name,) if rule.name in settings.gates else tuple(rule.name.split("."))
             yield from _judge(("gates", *path, "judge"), rule.judge, list(settings.judges))
 
 

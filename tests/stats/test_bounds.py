@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rightcall.gate.bounds import lower_bound, more_alike, more_without_error, p_value, whole_worth, worth_of
+from rightcall.stats.bounds import lower_bound, more_alike, more_without_error, p_value, whole_worth, worth_of
 from rightcall.stats.intervals import clopper_pearson, needed_without_error
 
 
@@ -119,7 +119,5 @@ def test_the_bound_of_a_mean_of_scores_holds_as_often(cases, shape):
     }[shape]  # fmt: skip
     levels = np.array([0, 0.25, 0.5, 0.75, 1])
     true = float((levels * chances).sum())
-    bad = sum(
-        bound(dice.choice(levels, size=cases, p=chances), np.ones(cases), least=0.0) > true for _ in range(runs)
-    )
+    bad = sum(bound(dice.choice(levels, size=cases, p=chances), np.ones(cases), least=0.0) > true for _ in range(runs))
     assert bad / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5

@@ -24,13 +24,46 @@ from math import ceil
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rightcall.stats.ordinal import Scale
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     Numbers = NDArray[Any]
 
 LARGEST = 10_000_000
 """More cases than that are as good as never."""
+
+
+def by_case(
+    values: Sequence[float], cases: Sequence[int], scale: Scale = (0.0, 1.0), *, unread: Sequence[int] = (),
+    loose: int = 0, unread_as: float = 0.0,
+) -> tuple[Numbers, Numbers]:  # fmt: skip
+    """Sums of values, brought to 0–1, and their numbers, of each case that has any.
+
+    Args:
+        values: of results.
+        cases: the number of each one's case, from 0.
+        scale: bottom and top of the values.
+        unread: of each result that could not be read, the number of its case.
+        loose: how many more there are whose case nobody knows; each is a case of its own.
+        unread_as: what such a result counts as, from 0 to 1.
+    """
+    import numpy as np
+
+    bottom, top = scale
+    of = np.asarray(cases, dtype=np.int64)
+    lost = np.asarray(unread, dtype=np.int64)
+    most = int(max(of.max(initial=0), lost.max(initial=0))) + 1
+    brought = (np.asarray(values, dtype=float) - bottom) / (top - bottom)
+    missing = np.bincount(lost, minlength=most)
+    sums = np.bincount(of, weights=brought, minlength=most) + unread_as * missing
+    sizes = np.bincount(of, minlength=most) + missing.astype(float)
+    alone = np.ones(loose)
+    sums, sizes = np.concatenate([sums, unread_as * alone]), np.concatenate([sizes, alone])
+    return sums[sizes > 0], sizes[sizes > 0]
 
 
 class Worth(NamedTuple):
@@ -126,7 +159,7 @@ def more_alike(share: float, worth: Worth, limit: float, confidence: float) -> i
     return _first(shows, limit)
 
 
-def _first(shows: Any, limit: float) -> int | None:
+def _first(shows: Callable[[int], bool], limit: float) -> int | None:
     if shows(0):
         return 0
     if limit >= 1:

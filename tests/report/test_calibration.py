@@ -1,0 +1,100 @@
+"""A calibration as it is shown: every figure with its interval and n, the worst first, nothing hidden."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+sys.path.append(str(Path(__file__).parents[1] / "run"))
+
+from labels_making import calibrated, put_labels, put_run, told
+
+from rightcall.report.calibration import markdown, plain_values, print_calibration
+from rightcall.report.calibration_parts import parts_of
+from rightcall.store.store import Store
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store.open(tmp_path / "s.db") as one:
+        yield one
+
+
+def printed(report, width=80):
+    stream = io.StringIO()
+    print_calibration(Console(file=stream, width=width, no_color=True), report)
+    return stream.getvalue()
+
+
+def said(report, width=80):
+    return " ".join(printed(report, width).split())
+
+
+def test_what_is_missed_stands_first_in_the_fitness(store):
+    put_run(store)
+    put_labels(store, told(20, 30, 2, 70), people=2)
+    report = calibrated(store)
+    [part] = [one for one in parts_of(report.calibrations[0], "all") if one.title == "fitness"]
+    answers = [line.split()[0] for line in part.lines if line.split()[0] in ("PASS", "FAIL", "INCONCLUSIVE")]
+    assert answers == sorted(answers, key=("FAIL", "INCONCLUSIVE", "PASS").index)
+    assert answers[0] == "FAIL"
+    assert part.lines[-1].startswith("verdict: ✗ NOT FIT")
+
+
+def test_an_undefined_figure_is_a_dash_with_its_reason_below(store):
+    put_run(store)
+    put_labels(store, [("PASS", "PASS")] * 40)
+    shown = said(calibrated(store))
+    assert "agreement, plain 1.000" in shown
+    assert "kappa – – 40" in shown
+    assert "kappa is undefined: one label only" in shown
+    assert "catches FAIL (Se) – – 0" in shown
+
+
+def test_a_hollow_bin_or_group_has_fewer_than_ten(store):
+    put_run(store, "preference")
+    put_labels(store, [(("A", 0.5), "A")] * 5 + [(("A", 0.9), "A"), (("B", 0.9), "A")] * 20, "preference")
+    lines = printed(calibrated(store, field="overall")).splitlines()
+    [hollow] = [line.split() for line in lines if line.strip().startswith("○")]
+    assert (hollow[1], hollow[-1]) == ("0.5", "5")
+    assert any(line.strip().startswith("● 0.9") or line.split()[:2] == ["●", "0.9"] for line in lines)
+
+
+def test_it_fits_80_columns(store):
+    put_run(store)
+    put_labels(store, told(40, 20, 12, 70), people=2)
+    put_run(store, "rubric", run="20261129-2")
+    put_labels(store, [(level, level) for level in (1, 2, 3, 4, 5)] * 10, "rubric", run="20261129-2")
+    shown = printed(calibrated(store))
+    assert max(len(line.rstrip()) for line in shown.splitlines()) <= 80
+    assert "…" not in shown
+
+
+def test_text_of_others_cannot_play_tricks(store):
+    put_run(store, model="m\x1b[31m\u202e", judge="fast")
+    put_labels(store, told(3, 1, 1, 3))
+    report = calibrated(store)
+    assert "\x1b" not in printed(report)
+    assert "\\u202e" in printed(report)
+    assert "\u202e" not in markdown(report)
+
+
+def test_markdown_has_the_same_parts_and_escapes(store):
+    put_run(store, model="a|b<i>")
+    put_labels(store, told(38, 7, 4, 71))
+    page = markdown(calibrated(store))
+    assert page.startswith("# Calibration\n\n## fast · selection · grade")
+    assert "model a\\|b\\<i\\>" in page
+    assert "| FAIL | 7 | 38 | 0.375" in page
+    assert "### fitness" in page
+
+
+def test_plain_values_have_the_verdict_beside_the_fitness(store):
+    put_run(store)
+    put_labels(store, told(38, 7, 4, 71))
+    [one] = plain_values(calibrated(store))["calibrations"]
+    assert one["verdict"] == one["fitness"]["verdict"] == "INSUFFICIENT"

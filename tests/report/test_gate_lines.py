@@ -1,0 +1,85 @@
+"""A gate and a comparison in the terminal."""
+
+from io import StringIO
+
+from gate_making import golden, passes, rubric, run, selection
+from rich.console import Console
+
+from rightcall.gate.rules import rules_of
+from rightcall.report.diff_files import markdown
+from rightcall.report.gate_lines import print_diff, print_gate
+from rightcall.run.diffing import diff
+from rightcall.run.gating import gate
+
+
+def shown(results, table, width=100, **given):
+    out = StringIO()
+    print_gate(Console(file=out, width=width), gate(results, rules_of(table), **given))
+    return out.getvalue()
+
+
+def test_a_rule_is_shown_with_its_figure_interval_bound_and_answer():
+    text = shown(run(*passes(236, failed=1)), {"golden.pass_rate": {"min": 0.98}})
+    assert "golden.pass_rate    PASS  0.996 [0.976, 0.999] n=236 · lower 95 % bound 0.9801" in text
+
+
+def test_what_misses_a_limit_is_never_shown_as_it():
+    rows = [selection(n, "a", "a") for n in range(195)] + [selection(200 + n, "a", "b") for n in range(4)]
+    text = shown(run(*rows), {"selection.precision": {"min": 0.98}})
+    assert "0.9799 [0.949, 0.992] n=199" in text
+    assert "0.9799 is below 0.98" in text
+    assert "0.980 " not in text
+
+
+def test_how_many_more_what_is_unread_and_who_judged_stand_below_the_table():
+    rows = [rubric(n, 4 + n % 2) for n in range(30)] + [rubric(99, None)]
+    text = shown(run(*rows), {"rubric.overall_score": {"min": 4.3}})
+    assert "further cases like those before would settle it" in text
+    assert "if everything unread is the worst: 4.387" in text
+    assert "nobody knows if judge `desk` is fit for rubric: never calibrated" in text
+
+
+def test_why_nothing_is_comparable_comes_first():
+    text = shown(run(golden(1, case_version="2")), {}, baseline=run(golden(1, case_version="1"), name="old"))
+    assert text.index("golden is not comparable with old: golden of 1 shared case differs: c1") < text.index("gate ")
+
+
+def test_long_lists_are_cut_and_say_so():
+    text = shown(run(*passes(60, failed=40)), {"golden.pass_rate": {"min": 0.9}}, baseline=run(*passes(60), name="b"))
+    assert "40 cases turned bad, 0 good" in text
+    assert "… 20 more: --json or -o FILE.json has all" in text
+
+
+def test_it_fits_80_columns_and_hides_no_control_characters():
+    rows = [golden(n, "FAIL", case=f"a-very-long-name-of-a-case-{n}-\x1b[31m") for n in range(3)]
+    text = shown(run(*rows), {"golden.pass_rate": {"min": 0.9}}, width=80)
+    assert "\x1b" not in text
+    assert "\\u001b[31m" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_comparison_shows_the_table_of_outcomes_and_both_rates():
+    old, new = run(*passes(20, failed=2), name="old"), run(*passes(20, failed=1), golden(77), name="new")
+    out = StringIO()
+    print_diff(Console(file=out, width=100), diff(old, new))
+    text = out.getvalue()
+    assert "golden: 20 shared cases" in text
+    assert "FAIL → PASS 1 · FAIL → FAIL 1" in text
+    assert "new: 1 case: c77" in text
+    assert "difference 0.050" in text
+
+
+def test_markdown_of_a_comparison_shows_hostile_text_as_text():
+    old, new = run(golden(1, case="<b>|x`"), name="old"), run(golden(1, "FAIL", case="<b>|x`"), name="new")
+    text = markdown(diff(old, new))
+    assert "| &lt;b&gt;\\|x\\` | PASS | FAIL |" in text
+    assert "<b>" not in text
+
+
+def test_scores_are_compared_with_their_differences():
+    old, new = (run(*(rubric(n, score) for n in range(12)), name=name) for name, score in (("old", 4), ("new", 3)))
+    out = StringIO()
+    print_diff(Console(file=out, width=100), diff(old, new))
+    assert "rubric  c0 4 → 3" in out.getvalue()
+    assert "overall_score" not in out.getvalue()
+    assert "tool_selection_score -1.000" in out.getvalue()
