@@ -70,7 +70,7 @@ def test_segments_figures_flags_and_what_waits_fit_80_columns(rightcall):
     assert "40 segments · retried 0 · unevaluable 0" in lines
     assert "1 more without a reading (skipped, listed): no_reading 1" in lines
     assert "end#c1 depth no_reading" in lines
-    assert next(line for line in lines if line.startswith("(all)")).startswith("(all) 40 0.92 ")
+    assert next(line for line in lines if line.startswith("(all)")).startswith("(all) 40 0.93 ")
     assert next(line for line in lines if line.startswith("depth")).endswith(" 5")
     assert any(line.startswith("v0 20 1.00") for line in lines)
     assert "flags: wrong_value 5" in lines

@@ -1,4 +1,4 @@
-"""Where a gate asks that people look at every failure, each failure needs an item that they can answer."""
+"""What people have looked at, and where a gate asks that they look at every failure: an item for each of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from rightcall.run.clock import now
 from rightcall.run.gate_lines import is_by_design, line_of, why
-from rightcall.store.records import ReviewRecord
+from rightcall.store.records import ReviewRecord, item_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rightcall.run.results import Row, RunResults
     from rightcall.store.store import Store
 
@@ -42,3 +44,14 @@ def _item(row: Row, run_id: str) -> ReviewRecord:
         severity="HIGH" if failed else None, detail=f"the gate asks for every failure: {why(row, line_of(row))}",
         case_id=row.case_id, trace_id=row.trace_id, step_id=row.step_id,
     )  # fmt: skip
+
+
+def looked_at(store: Store | None, results: RunResults) -> Callable[[Row], str | None]:
+    """Who has answered which item of a run: one look at all answers, and one entry an item."""
+    if store is None or results.id is None or results.store_name is None:
+        return lambda _row: None
+    run_id, said = results.id, {}
+    for _, _, answer in store.queue.answers(run_id=run_id):
+        if answer.unsure is None:
+            said[answer.item] = f"answered by {answer.who}"
+    return lambda row: said.get(item_of(run_id, row.grader, row.unit))

@@ -30,7 +30,7 @@ from rightcall.gate.standing import (
 from rightcall.gate.tools import decide_tools
 from rightcall.gate.words import figure, listed, number, rule_words
 from rightcall.run.diffing import Comparison, confirmed_traces, diff_grader
-from rightcall.run.gate_asking import ask_people
+from rightcall.run.gate_asking import ask_people, looked_at
 from rightcall.run.gate_baseline import PREVIOUS, baseline_of
 from rightcall.run.gate_collecting import Collected, collect
 from rightcall.run.gate_judges import judges_of, trusted
@@ -114,7 +114,7 @@ def gate_results(
     return gate(
         results, rules, settings=loaded.settings, baseline=baseline,
         baselines={name: baseline_of(name, results, store, loaded.folder) for name in sorted(named)},
-        fitness=fitness_of(store, results), looked=_looked(store, results),
+        fitness=fitness_of(store, results), looked=looked_at(store, results),
     )  # fmt: skip
 
 
@@ -123,19 +123,6 @@ def _asked(rules: Sequence[Rule], baseline: RunResults | None) -> list[Rule]:
     if baseline is not None and not any(rule.compares for rule in rules):
         found.append(Rule(name="regressions", metric=metric_of("regressions")))
     return found
-
-
-def _looked(store: Store | None, results: RunResults) -> Callable[[Row], str | None]:
-    """Who has answered which item of a run: one look at all answers, and one entry an item."""
-    from rightcall.store.records import item_of
-
-    if store is None or results.id is None or results.store_name is None:
-        return lambda _row: None
-    run_id, said = results.id, {}
-    for _, _, answer in store.queue.answers(run_id=run_id):
-        if answer.unsure is None:
-            said[answer.item] = f"answered by {answer.who}"
-    return lambda row: said.get(item_of(run_id, row.grader, row.unit))
 
 
 # ---- one gate --------------------------------------------------------------------------------------------------------
