@@ -37,12 +37,12 @@ from rightcall import (
 
 HERE = Path(__file__).parent
 DONE = {
-    "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace", "call", "grade",
+    "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace", "calibrate", "call", "grade",
     "interpretation", "load_cases", "load_policy", "load_steps", "load_tools", "load_traces", "preference", "read_reply",
     "rubric", "run", "select", "selection",
 }  # fmt: skip
 MET = {
-    "Call", "CaseError", "ConfigError", "Finding", "GoldenResult", "InterpretationResult", "JudgedRun", "Metrics",
+    "CalibrationReport", "Call", "CaseError", "ConfigError", "Finding", "FinishedSuite", "GateReport", "GoldenResult", "InterpretationResult", "JudgedRun", "Metrics",
     "MissingExtraError", "NoDataError", "Opinion", "Place", "PreferenceResult", "ProviderError", "RateLimited", "Rejected", "Result", "RubricResult", "RunError", "SelectionResult",
     "StoreError", "TraceError", "Unavailable",
 }  # fmt: skip
@@ -341,7 +341,7 @@ def test_inside_a_running_loop_run_says_what_to_write():
 
 
 def test_run_takes_nothing_but_what_can_be_awaited():
-    with pytest.raises(ConfigError, match="not for a list"):
+    with pytest.raises(ConfigError, match="a list is neither"):
         rightcall.run([])
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Store,
         Tool,
         Trace,
+        calibrate,
         call,
         grade,
         interpretation,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from rightcall.errors import StoreError as StoreError
     from rightcall.errors import TraceError as TraceError
     from rightcall.errors import Unavailable as Unavailable
+    from rightcall.gate.decision import GateReport as GateReport
     from rightcall.grade.interpretation import InterpretationResult as InterpretationResult
     from rightcall.grade.opinion import Opinion as Opinion
     from rightcall.grade.preference import PreferenceResult as PreferenceResult
@@ -57,7 +59,9 @@ if TYPE_CHECKING:
     from rightcall.grade.verdict import Finding as Finding
     from rightcall.grade.verdict import GoldenResult as GoldenResult
     from rightcall.grade.verdict import Metrics as Metrics
+    from rightcall.report.finished_suite import FinishedSuite as FinishedSuite
     from rightcall.report.judged_run import JudgedRun as JudgedRun
+    from rightcall.run.calibration import CalibrationReport as CalibrationReport
     from rightcall.trace.model import Call as Call
     from rightcall.trace.model import Result as Result
 
@@ -73,6 +77,7 @@ __all__ = [
     "Store",
     "Tool",
     "Trace",
+    "calibrate",
     "call",
     "grade",
     "interpretation",
@@ -89,10 +94,13 @@ __all__ = [
     "selection",
 ]
 _MET = {
+    "CalibrationReport": "rightcall.run.calibration",
     "Call": "rightcall.trace.model",
     "CaseError": "rightcall.errors",
     "ConfigError": "rightcall.errors",
     "Finding": "rightcall.grade.verdict",
+    "FinishedSuite": "rightcall.report.finished_suite",
+    "GateReport": "rightcall.gate.decision",
     "GoldenResult": "rightcall.grade.verdict",
     "InterpretationResult": "rightcall.grade.interpretation",
     "JudgedRun": "rightcall.report.judged_run",

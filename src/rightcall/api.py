@@ -48,15 +48,17 @@ if TYPE_CHECKING:
     from rightcall.judge.read import Reply
     from rightcall.judge.rubric import RubricReply
     from rightcall.judge.selection import SelectionReply
+    from rightcall.report.finished_suite import FinishedSuite
     from rightcall.report.judged_run import JudgedRun
+    from rightcall.run.calibration import CalibrationReport
     from rightcall.run.described import Judges
     from rightcall.run.given import How
     from rightcall.trace.jsontext import JsonValue
 
 __all__ = [
-    "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace", "call",
-    "grade", "interpretation", "load_cases", "load_policy", "load_steps", "load_tools", "load_traces", "preference",
-    "read_reply", "rubric", "run", "select", "selection",
+    "Case", "Judge", "Malformed", "Message", "Policy", "RightcallError", "Step", "Store", "Tool", "Trace",
+    "calibrate", "call", "grade", "interpretation", "load_cases", "load_policy", "load_steps", "load_tools",
+    "load_traces", "preference", "read_reply", "rubric", "run", "select", "selection",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -285,24 +287,69 @@ async def interpretation(
     return judged_run(await judge_readings(tuple(traces), cases, wish))
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Wait for a judged run: the one door from code that is not async.
+def calibrate(
+    store: Store | str | Path,
+    judge: str | None = None,
+    *,
+    grader: str | None = None,
+    field: str | None = None,
+    runs: Iterable[str] = (),
+    split: Literal["test", "dev", "all"] = "test",
+    settings: str | Path | None = None,
+) -> CalibrationReport:
+    """Measure judges against what people answered, blind and drawn at random (SPEC §8): is one fit to decide?
 
     Args:
-        work: what `selection(…)`, `rubric(…)`, `preference(…)` or `interpretation(…)` gives.
+        store: the record with the runs and the answers: open, a file, or a database URL.
+        judge: only this judge.
+        grader: only this grader's answers.
+        field: only this field of them.
+        runs: only of these runs.
+        split: the labels kept for the test, those that prompts are tuned on, or all.
+        settings: a settings file whose `[calibrate]` and `[policy]` count; without it, their defaults.
+
+    Returns:
+        One calibration for each judge, model, prompt and field. Nothing is saved: `rightcall calibrate` does that.
+
+    Raises: ConfigError, StoreError: settings that cannot be used, a record that cannot be read, no such run.
+    """
+    from rightcall.run.given_calibration import calibrate_given
+
+    return calibrate_given(store, settings, judge=judge, grader=grader, field=field, runs=tuple(runs), split=split)
+
+
+@overload
+def run(work: Coroutine[Any, Any, T]) -> T: ...
+@overload
+def run(work: str | Path) -> FinishedSuite: ...
+def run(work: Coroutine[Any, Any, T] | str | Path) -> T | FinishedSuite:
+    """Wait for a judged run, or run a whole suite: the one door from code that is not async.
+
+    Args:
+        work: what `selection(…)`, `rubric(…)`, `preference(…)` or `interpretation(…)` gives; or a suite's settings
+            file, all of whose graders are run under one id, kept in its store, and gated, as `rightcall run` does.
 
     Raises:
         ConfigError: an event loop is running here already (a notebook has one): write `await` there.
+        RightcallError: of a suite, whatever keeps it from beginning, or breaks its record.
     """
-    if not isinstance(work, Coroutine):
+    from pathlib import Path
+
+    if not isinstance(work, (str, Path, Coroutine)):
         raise ConfigError(
-            f"`rightcall.run` waits for what `rubric(…)` or `selection(…)` gives, not for a {type(work).__name__}"
+            f"`rightcall.run` waits for what `rubric(…)` or `selection(…)` gives, or runs a suite by its settings "
+            f"file; a {type(work).__name__} is neither"
         )
     try:
         asyncio.get_running_loop()
     except RuntimeError:
+        if isinstance(work, (str, Path)):
+            from rightcall.report.finished_suite import finish_suite
+
+            return finish_suite(work)
         return asyncio.run(work)
-    work.close()
+    if not isinstance(work, (str, Path)):
+        work.close()
     raise ConfigError(
         "an event loop is running here already, as in a notebook", hint="write `await …` in place of `rightcall.run(…)`"
     )

@@ -35,7 +35,9 @@ def test_every_format_of_one_run(rightcall, here):
     run = run_ids("desk.db")["run"]
     said = rightcall("export", "report", *[part for name in NAMES for part in ("-o", name)], *OPTIONS)
     assert (said.code, said.out) == (0, "")
-    assert said.err == f"run {run} → {', '.join(NAMES)} (gate: FAIL)\n"
+    line, *notes = said.err.splitlines()
+    assert line == f"run {run} → {', '.join(NAMES)} (gate: FAIL)"
+    assert all(note.startswith("  no rule on figures is set") for note in notes)
     assert all((here / name).stat().st_size for name in NAMES)
     found = read_results(here / "a.json")
     assert (found.id, list(found.graders)) == (run, ["golden", "selection"])

@@ -120,15 +120,19 @@ def test_steps_of_one_case_are_no_independent_cases():
 OUTCOMES = st.lists(st.tuples(st.booleans(), st.sampled_from([True, True, True, False])), min_size=1, max_size=250)
 
 
-@settings(deadline=None, max_examples=150)
-@given(OUTCOMES, st.integers(0, 249), st.sampled_from([0.02, 0.05, 0.1]), st.sampled_from([None, "point"]))
-def test_losing_a_verdict_of_the_new_run_never_turns_another_answer_into_a_pass(pairs, at, margin, on):
+@settings(deadline=None, max_examples=200)
+@given(
+    OUTCOMES, st.integers(0, 249), st.sampled_from([0.02, 0.05, 0.1]), st.sampled_from([None, "point"]), st.booleans(),
+    st.sets(st.integers(0, 249), max_size=3),
+)  # fmt: skip
+def test_losing_a_verdict_of_either_run_never_turns_another_answer_into_a_pass(pairs, at, margin, on, of_old, lost):
     at %= len(pairs)
-    old = many([int(before) for before, _ in pairs])
-    values = [int(now) for _, now in pairs]
-    values_less = [*values[:at], None, *values[at + 1 :]]
+    old, new = ([None if n in lost and n % 2 == side and n != at else int(pair[side]) for n, pair in enumerate(pairs)]
+                for side in (0, 1))  # fmt: skip
+    less = [None if n == at else value for n, value in enumerate(old if of_old else new)]
     more = {"on": on} if on else {}
-    before, after = (asked(old, many(found), margin=margin, **more) for found in (values, values_less))
+    before = asked(many(old), many(new), margin=margin, **more)
+    after = asked(many(less if of_old else old), many(new if of_old else less), margin=margin, **more)
     assert before.answer == "PASS" or after.answer != "PASS"
 
 

@@ -8,11 +8,14 @@ from typing import Any, Literal, assert_type
 
 import rightcall
 from rightcall import (
+    CalibrationReport,
     Call,
     Case,
     CaseError,
     ConfigError,
     Finding,
+    FinishedSuite,
+    GateReport,
     GoldenResult,
     InterpretationResult,
     Judge,
@@ -35,6 +38,7 @@ from rightcall import (
     Tool,
     Trace,
     TraceError,
+    calibrate,
     call,
     grade,
     interpretation,
@@ -172,7 +176,7 @@ async def program() -> None:
 with Store.open("record.db", create=False) as store:
     assert_type(store, Store)
     assert_type(run(rubric([trace], judge=fast, store=store)), JudgedRun[RubricResult])
-run(trace)  # type: ignore[arg-type]
+run(trace)  # type: ignore[call-overload]
 
 # ---- errors ----
 
@@ -190,3 +194,13 @@ except RightcallError as other:
 
 assert_type(rightcall.__version__, str)
 rightcall.no_such_name  # type: ignore[attr-defined]  # noqa: B018
+
+# ---- suites, gates, calibration ----
+
+suite = run("rightcall.toml")
+assert_type(suite, FinishedSuite)
+assert_type(run(Path("rightcall.toml")), FinishedSuite)
+assert_type(suite.gate, GateReport | None)
+assert_type(run(rubric([trace])).gate({"rubric.overall_score": {"min": 4}}), GateReport)
+assert_type(calibrate("record.db", "fast", split="dev"), CalibrationReport)
+calibrate("record.db", split="train")  # type: ignore[arg-type]

@@ -15,10 +15,28 @@ if TYPE_CHECKING:
     from typing import Any
 
 app = App(name="export", help="Files for others: verdicts, people's labels, reports, preference data, bundles.")
-app.command("rightcall.cli.export_verdicts:verdicts", name="verdicts")
-app.command("rightcall.cli.export_report:report", name="report")
-app.command("rightcall.cli.export_bundle:bundle", name="bundle")
-app.command("rightcall.cli.export_preferences:preferences", name="preferences")
+# Loaded only when it is used, so what `--help` lists stands here.
+_OTHERS = {
+    "verdicts": """Write the verdicts of a run as rows: verdict, sign-off, review, judge, prompt, metrics, digests.
+
+The columns depend on the graders of the run alone. The file is written whole or not at all; .parquet needs
+rightcall[lake]. Leaves with 0, 2 for a wrong command, 5 if no run is on record.""",
+    "report": """Write a run on record as report files, by suffix; no judge is called.
+
+The gates of the settings are asked again, as they stand now. All files are written or none. Leaves with 0 whatever
+the gates say, 2 for a wrong command, 5 if no run is on record.""",
+    "bundle": """Write a run with all that it rests on, for auditors: checkable without the store.
+
+It is checked before it gets its name, and anybody can check it again: rightcall log verify BUNDLE. Names of
+reviewers are in it. It overwrites nothing. Leaves with 0, 2 for a wrong command, 5 for a record that is broken.""",
+    "preferences": """Write compared pairs as training data, and count what was left out and why.
+
+Only pairs with a consistent, decisive verdict that nobody still has to look at; what people decided counts before
+what a judge says. Leaves with 0, 4 if a CRITICAL item about one of the traces waits for a sign-off (then nothing is
+written), 5 if no pair can be exported.""",
+}
+for _name, _help in _OTHERS.items():
+    app.command(f"rightcall.cli.export_{_name}:{_name}", name=_name, help=_help)
 
 
 @app.command

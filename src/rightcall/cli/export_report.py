@@ -11,6 +11,8 @@ from cyclopts import Parameter
 from rightcall.cli.stores import ConfigFlag, JsonFlag, StoreFlag, print_json, record_for, settings_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rightcall.gate.decision import GateReport
     from rightcall.run.results import RunResults
 
@@ -58,13 +60,16 @@ def report(
     if json:
         print_json({"run": results.id, "files": files, "gate": None if gate is None else gate.answer})
     else:
-        print(_words(results, files, gate), file=sys.stderr)
+        for line in _words(results, files, gate):
+            print(line, file=sys.stderr)
     return 0
 
 
-def _words(results: RunResults, files: list[str], gate: GateReport | None) -> str:
+def _words(results: RunResults, files: list[str], gate: GateReport | None) -> Iterator[str]:
     from rightcall.report.plain import visible
 
     said = "" if gate is None else f" (gate: {gate.answer})"
     unfinished = "" if results.status == "finished" else f"; the run is not finished: {results.status}"
-    return visible(f"run {results.name} → {', '.join(files)}{said}{unfinished}")
+    yield visible(f"run {results.name} → {', '.join(files)}{said}{unfinished}")
+    for note in () if gate is None else gate.notes:
+        yield visible(f"  {note}")

@@ -70,10 +70,10 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """New minus old on the shared cases.
 
     Attributes:
-        difference: with its interval. worst: the same if every result of the new run that could not be read is at the
-            bottom; `None` where all were read.
-        exact: the difference itself, exactly. exact_worst: the same with what is unread at the bottom.
-        repeated: whether a case has several results. unread: cases of which the new run could not read everything.
+        difference: with its interval. worst: the same if every result that could not be read is as bad for the new run
+            as it can be; `None` where all were read.
+        exact: the difference itself, exactly. exact_worst: the same in the worst case.
+        repeated: whether a case has several results. unread: cases of which not everything was read, in either run.
     """
 
     difference: Estimate
@@ -95,11 +95,12 @@ def difference_of(
     """New minus old on the shared cases.
 
     Outcomes of single tries are compared by Tango's interval, everything else by a paired bootstrap over cases, in
-    which the tries of a case are their mean. In the worst case a case of which the new run read nothing is at the
-    bottom, and so is every result of it that was not read.
+    which the tries of a case are their mean. In the worst case every result that the new run could not read is at the
+    bottom of the scale, and every one that the old run could not read at the top.
     """
     both = shared_cases(old, new)
-    dark = [case for case, facts in new.items() if not facts.n and facts.unread and case in old and old[case].n]
+    known = set(both)
+    dark = [case for case in new if case in old and case not in known and _any(new[case]) and _any(old[case])]
     lost_cases = len((old.keys() | new.keys()) - set(both))
     repeated = any(one[case].n + one[case].unread > 1 for one in (old, new) for case in (*both, *dark))
     clusters = [new[case].cluster for case in (*both, *dark)]
@@ -120,14 +121,19 @@ def difference_of(
         return Difference(difference=none, repeated=repeated)
     pairs = [(new[case].mean(), old[case].mean()) for case in both]
     found = Difference(difference=estimate(pairs, lost_cases), exact=_exact(pairs), repeated=repeated)
-    if not dark and not any(new[case].unread for case in both):
+    if not dark and not any(one[case].unread for one in (old, new) for case in both):
         return found
-    bottom = form.scale[0]
-    worst = [(new[case].mean(unread_as=bottom), old[case].mean()) for case in (*both, *dark)]
+    bottom, top = form.scale
+    worst = [(new[case].mean(unread_as=bottom), old[case].mean(unread_as=top)) for case in (*both, *dark)]
     return msgspec.structs.replace(
         found, worst=estimate(worst, lost_cases - len(dark)), exact_worst=_exact(worst),
-        unread=len(dark) + sum(new[case].unread > 0 for case in both),
+        unread=len(dark) + sum(bool(new[case].unread or old[case].unread) for case in both),
     )  # fmt: skip
+
+
+def _any(facts: CaseFacts) -> bool:
+    """Whether there is, or should be, a value of the case."""
+    return facts.n + facts.unread > 0
 
 
 def _exact(pairs: Sequence[tuple[float, float]]) -> Fraction:
@@ -298,7 +304,7 @@ def _answer(rule: Rule, found: Difference, margin: float) -> tuple[Answer, str |
         if found.exact is not None and found.exact < least:
             return "FAIL", f"{figure(float(found.exact), limits)} is below {number(-margin)}"
         if found.exact_worst is not None and found.exact_worst < least:
-            return "INCONCLUSIVE", f"{figure(float(found.exact_worst), limits)} if what is unread failed"
+            return "INCONCLUSIVE", f"{figure(float(found.exact_worst), limits)} if what is unread is the worst"
         return "PASS", None
     answer = non_inferior(found.difference, margin).answer
     if answer == "FAIL":
@@ -306,7 +312,7 @@ def _answer(rule: Rule, found: Difference, margin: float) -> tuple[Answer, str |
     if answer == "PASS" and (found.worst is None or non_inferior(found.worst, margin).answer == "PASS"):
         return "PASS", None
     shown = found.difference if answer != "PASS" or found.worst is None else found.worst
-    unread = "" if shown is found.difference else " if what is unread failed"
+    unread = "" if shown is found.difference else " if what is unread is the worst"
     low = "unknown" if shown.low is None else figure(shown.low, limits)
     high = "unknown" if shown.high is None else figure(shown.high, limits)
     return "INCONCLUSIVE", f"the difference may lie from {low} to {high}{unread}; the margin is {number(margin)}"

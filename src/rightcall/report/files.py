@@ -13,14 +13,14 @@ from rightcall.errors import ConfigError, Place
 from rightcall.report import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 def refuse_unwritable(path: Path, writers: Iterable[str]) -> str:
     """The suffix by which a file will be written.
 
     Raises:
-        ConfigError: a suffix that nothing is written as, or a folder that does not exist.
+        ConfigError: a suffix that nothing is written as, or a folder that does not exist or may not be written.
     """
     suffix = next((suffix for suffix in writers if path.name.endswith(suffix)), None)
     if suffix is None:
@@ -35,6 +35,10 @@ def refuse_unwritable(path: Path, writers: Iterable[str]) -> str:
         raise ConfigError(f"the folder `{path.parent}` does not exist", place=Place("--out"), hint="make it first")
     if is_folder:
         raise ConfigError(f"`{path}` is a folder", place=Place("--out"), hint="name a file")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"the folder `{path.parent}` may not be written", place=Place("--out"), hint="check its rights"
+        )
     return suffix
 
 
@@ -45,23 +49,62 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         ConfigError: it cannot be written.
     """
+    with _cannot_write(path):
+        stream, name = _begun(path)
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+        with _cannot_write(path):
+            with stream:
+                yield stream
+            _finished(name, path)
+    finally:
+        name.unlink(missing_ok=True)
+
+
+def write_whole(out: Iterable[Path], write: Callable[[Path, IO[bytes]], None]) -> None:
+    """Write several files, and give none its name before all are complete.
+
+    Args:
+        out: the files.
+        write: writes one of them.
+
+    Raises:
+        ConfigError: one cannot be written; then none of them appears.
+    """
+    begun: list[tuple[Path, Path]] = []
+    try:
+        for path in out:
+            with _cannot_write(path):
+                stream, name = _begun(path)
+                begun.append((name, path))
+                with stream:  # what finds no room is often only known when the file is closed
+                    write(path, stream)
+        for name, path in begun:
+            with _cannot_write(path):
+                _finished(name, path)
+    finally:
+        for name, _ in begun:
+            name.unlink(missing_ok=True)
+
+
+def _begun(path: Path) -> tuple[IO[bytes], Path]:
+    """A file beside the one that is meant, which takes its name later."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+    return os.fdopen(handle, "wb"), Path(name)
+
+
+def _finished(name: Path, path: Path) -> None:
+    mask = os.umask(0)
+    os.umask(mask)
+    name.chmod(0o666 & ~mask)
+    name.replace(path)
+
+
+@contextmanager
+def _cannot_write(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise ConfigError(f"cannot write: {error.strerror}", place=Place(str(path))) from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise ConfigError(f"cannot write: {error.strerror}", place=Place(str(path))) from None
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 # Some spreadsheets also take the full-width signs for the start of a formula, and pass over what stands before it.

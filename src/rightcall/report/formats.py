@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING
 
-from rightcall.report.files import refuse_unwritable, whole_file
+from rightcall.report.files import refuse_unwritable, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,10 +27,13 @@ def refuse(out: Sequence[Path]) -> None:
     """
     from rightcall.errors import ConfigError, Place
 
-    for at, path in enumerate(out):
+    seen: set[Path] = set()
+    for path in out:
         refuse_unwritable(path, (*RESULTS, *WRITERS))
-        if path in out[:at]:
+        whole = path.resolve()
+        if whole in seen:
             raise ConfigError(f"`{path}` is named twice", place=Place("--out"), hint="name each file once")
+        seen.add(whole)
 
 
 def write_reports(view: ReportView, out: Sequence[Path]) -> None:
@@ -45,11 +47,10 @@ def write_reports(view: ReportView, out: Sequence[Path]) -> None:
         ConfigError: as `refuse`, or a file cannot be written.
     """
     refuse(out)
-    with ExitStack() as files:
-        for path in out:
-            suffix = refuse_unwritable(path, (*RESULTS, *WRITERS))
-            if suffix in WRITERS:
-                WRITERS[suffix](view, files.enter_context(whole_file(path)))
+    write_whole(
+        [path for path in out if not path.name.endswith(RESULTS)],
+        lambda path, stream: WRITERS[refuse_unwritable(path, WRITERS)](view, stream),
+    )
 
 
 def _markdown(view: ReportView, stream: IO[bytes]) -> None:

@@ -10,9 +10,6 @@ from rightcall.report.plain import visible
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-# What `plain.visible` leaves alone and a page cannot: halves of a character, which no file can hold; letters that show
-# nothing; and the selectors beyond Unicode's first plane, in which whole messages can be hidden.
-_BLANK = re.compile("[\ud800-\udfff\u034f\u115f\u1160\u3164\uffa0\ufffe\uffff\U000e0100-\U000e01ef]")
 _UNUSUAL = re.compile("[^ -~]")
 
 
@@ -41,8 +38,7 @@ def inert(text: object, limit: int = 300, *, lines: bool = False) -> Markup:
 def label(text: object, limit: int = 160) -> str:
     """A text for where only text can stand: the name of a region, the title of a drawing. Not escaped yet."""
     part = str(text)[: limit + 1]
-    clear = _BLANK.sub(lambda found: f"\\u{ord(found.group()):04x}", visible(part[:limit]))
-    return clear + ("…" if len(part) > limit else "")
+    return visible(part[:limit]) + ("…" if len(part) > limit else "")
 
 
 def _marked(text: str) -> str:
@@ -55,6 +51,5 @@ def _marked(text: str) -> str:
 
 def _written_out(found: re.Match[str]) -> str:
     letter = found.group()
-    if visible(letter) == letter and not _BLANK.match(letter):
-        return letter
-    return f'<span class="hidden-character">\\u{ord(letter):04x}</span>'
+    shown = visible(letter)
+    return letter if shown == letter else f'<span class="hidden-character">{shown}</span>'

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from rightcall.report.judged import notes, run_facts, summary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rightcall.gate.decision import GateReport
     from rightcall.report.frames import Library
     from rightcall.run.judged import Judged
 
@@ -53,6 +56,21 @@ class JudgedRun(Generic[R]):
         from rightcall.report.frames import to_frame
 
         return to_frame(self.results, kind, of=self._judged.result_type)
+
+    def gate(self, rules: Mapping[str, Any]) -> GateReport:
+        """Hold the figures of this run against rules, as in `[gates]`.
+
+        `run.gate({"selection.precision": {"min": 0.98}})`. What people and calibrations say stands in a store: `rightcall gate` looks there, this does not, so the judges
+        count as never calibrated.
+
+        Raises:
+            ConfigError: a rule that cannot be used.
+        """
+        from rightcall.gate.rules import rules_of
+        from rightcall.run.gating import gate
+        from rightcall.run.results_live import judged_results
+
+        return gate(judged_results(self._judged, self.results), rules_of(rules))
 
     def facts(self) -> dict[str, Any]:
         """What was judged by whom under which prompt: the same object as `run` of `--json`."""

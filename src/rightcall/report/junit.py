@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 
 from rightcall.report.plain import visible
 from rightcall.report.summary_md import diff_lines
-from rightcall.report.verdict_words import answer_of
+from rightcall.report.verdict_words import answer_of, causes_beside
 from rightcall.run.items import BY_DESIGN
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from rightcall.report.view import CaseView, Counts, GraderView, ReportView
 
-_NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 
 
@@ -63,8 +62,7 @@ def _put(stream: IO[bytes], text: str) -> None:
 
 def escaped(text: str) -> str:
     """A text as XML; what XML cannot hold is written out as an escape."""
-    shown = _NOT_XML.sub(lambda found: f"\\u{ord(found.group()):04x}", visible(text))
-    return html.escape(shown, quote=True)
+    return html.escape(visible(text), quote=True)
 
 
 def _attributes(pairs: Iterable[tuple[str, str]]) -> str:
@@ -93,6 +91,8 @@ def _properties(view: ReportView) -> Iterator[tuple[str, str]]:
     yield "exit code", str(code)
     yield "rightcall", view.rightcall
     yield from view.facts
+    for cause in causes_beside(view):
+        yield "cause", cause
     for note in view.notes:
         yield "note", note
 

@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from rightcall.trace.jsontext import JsonValue
     from rightcall.trace.redact import Redactor
 
-# Control characters, and those that turn or hide text: left-to-right marks, joiners, zero-width spaces, tags.
+# Control characters; those that turn or hide text: left-to-right marks, joiners, zero-width spaces, tags; letters that
+# show nothing; variation selectors, in which whole messages can be hidden (the two that choose how an emoji is drawn
+# stay); and what no file can hold: halves of a character, and what Unicode says is none.
 _HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
+    "\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _encode = msgspec.json.Encoder().encode
 
 
 def visible(text: str) -> str:
-    """The text with control, direction and zero-width characters written out as escapes."""
+    """The text with every character that controls, turns or hides text written out as an escape."""
     return _HIDDEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import msgspec
 
 from rightcall.report.plain import shorten, visible
-from rightcall.report.verdict_words import answer_of
+from rightcall.report.verdict_words import answer_of, causes_beside
 
 if TYPE_CHECKING:
     from rightcall.errors import Place
@@ -67,7 +67,7 @@ def document(view: ReportView) -> dict[str, Any]:
         "rules": [_rule(rule, worst[rule]) for rule in rules],
     }  # fmt: skip
     answer, code = answer_of(view)
-    notices = [{"level": "note", "message": {"text": visible(note)}} for note in view.notes]
+    notices = [{"level": "note", "message": {"text": visible(note)}} for note in (*causes_beside(view), *view.notes)]
     if left:
         text = f"{left} more findings are left out: a file takes {MOST}"
         notices.append({"level": "warning", "message": {"text": text}})

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rightcall.gate.decision import GateReport
+    from rightcall.report.view import Conclusion
     from rightcall.run.results import GraderResults, Row, RunResults
 
 
@@ -38,7 +39,7 @@ _said = msgspec.json.Decoder(_Said)
 
 def write_results_json(
     results: RunResults, gate: GateReport | None, stream: IO[bytes], *, log_head: str | None = None,
-    conflict_limit: float = 0.05,
+    conflict_limit: float = 0.05, conclusion: Conclusion | None = None,
 ) -> None:  # fmt: skip
     """Write a run as one JSON object: `run`, `summary`, `results` (SPEC §9).
 
@@ -51,6 +52,7 @@ def write_results_json(
         stream: where to.
         log_head: hash of the log's last entry, to be kept elsewhere.
         conflict_limit: the conflict rate that is tolerated of a judge, where the run itself does not say.
+        conclusion: what the command that ran it leaves with, as `summary.conclusion`; nothing where it is not given.
     """
     tally = _Tally()
     with TemporaryFile() as lines:
@@ -67,6 +69,8 @@ def write_results_json(
             name: _summary(one, tally.judges.get(name, {}), conflict_limit) for name, one in results.graders.items()
         }
         whole = {"graders": summaries, "gate": None if gate is None else msgspec.to_builtins(gate)}
+        if conclusion is not None:
+            whole["conclusion"] = msgspec.to_builtins(conclusion)
         stream.write(b'{"run":' + msgspec.json.encode(run))
         stream.write(b',"summary":' + msgspec.json.encode(whole) + b',"results":[')
         lines.seek(0)

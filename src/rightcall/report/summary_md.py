@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rightcall.report.plain import visible
-from rightcall.report.verdict_words import answer_of, counts_words, measured, verdict_line, what_else
+from rightcall.report.verdict_words import answer_of, causes_beside, counts_words, measured, verdict_line, what_else
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -121,6 +121,9 @@ def _rows_within(table: str, room: int) -> str:
 def _blocks(view: ReportView) -> Iterator[str]:
     yield f"# rightcall: {text(verdict_line(view))}"
     yield "\n".join(f"- {text(one.grader)}: {counts_words(one.counts)}" for one in view.graders) or "no result"
+    if causes := causes_beside(view):
+        yield "What keeps it from passing" + (", besides the gate:" if view.gate is not None else ":")
+        yield "\n".join(f"- {text(cause)}" for cause in causes)
     notes = [
         *(view.gate.notes if view.gate is not None else ()),
         *view.notes,

@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 NO_DATA = "NO_DATA"
 """The answer of a report without a result: it is none, and never a pass."""
 
+BROKEN, INTERRUPTED = "BROKEN", "INTERRUPTED"
+"""The answers of a run that did not come to its end, where nothing that counts more was found."""
+
 
 def answer_of(view: ReportView) -> tuple[str, int]:
     """The answer, and the exit code that goes with it (SPEC §9).
 
-    With a gate, the gate's. Without one: `FAIL` for any failure; `NO_DATA` where nothing has a verdict; `WAIT` for an
+    Of a run that has just ended, what its command leaves with. With a gate, the gate's. Without one: `FAIL` for any failure; `NO_DATA` where nothing has a verdict; `WAIT` for an
     open CRITICAL; `INCONCLUSIVE` where something has no verdict; else `PASS`.
     """
+    if view.conclusion is not None:
+        return view.conclusion.answer, view.conclusion.exit_code
     if view.gate is not None:
         return view.gate.answer, view.gate.exit_code
     counts = [one.counts for one in view.graders]
@@ -65,9 +70,20 @@ def what_else(one: Decision) -> str:
 def verdict_line(view: ReportView) -> str:
     """The whole report in one line."""
     answer, code = answer_of(view)
-    if view.gate is not None:
-        return f"{answer} · exit {code}" + _against(view.gate)
-    return f"{answer} · no gate was asked"
+    ending = "" if view.conclusion is None and view.gate is None else f" · exit {code}{taken(view)}"
+    return f"{answer}{ending}" + (" · no gate was asked" if view.gate is None else _against(view.gate))
+
+
+def taken(view: ReportView) -> str:
+    """Why the exit code is not that of the answer: ` (--exit-zero)`; else nothing."""
+    why = "" if view.conclusion is None else view.conclusion.taken
+    return f" ({why})" if why else ""
+
+
+def causes_beside(view: ReportView) -> list[str]:
+    """What keeps the run from passing besides its gates, which say theirs themselves."""
+    said = set() if view.gate is None else set(view.gate.causes)
+    return [] if view.conclusion is None else [one for one in view.conclusion.causes if one not in said]
 
 
 def _against(gate: GateReport) -> str:

@@ -162,6 +162,22 @@ class GraderView(Struct, frozen=True, kw_only=True):
     judges: tuple[JudgeFitness, ...] = ()
 
 
+class Conclusion(Struct, frozen=True, kw_only=True):
+    """What a command that has just run makes of everything: its gates, what broke, what its graders found.
+
+    Attributes:
+        answer: `PASS`, `FAIL`, `WAIT`, `INCONCLUSIVE`, `NOT_COMPARABLE`, `BROKEN` or `INTERRUPTED`.
+        exit_code: what the command leaves with.
+        causes: everything that keeps it from passing, in words, what wins first.
+        taken: why the exit code is not that of the answer: the flag that says so; empty where it is.
+    """
+
+    answer: str
+    exit_code: int
+    causes: tuple[str, ...] = ()
+    taken: str = ""
+
+
 def _no_cases() -> Iterator[CaseView]:
     return iter(())
 
@@ -176,6 +192,7 @@ class ReportView:
         facts: name and value: agent, judges, prompts, inputs, versions.
         notes: what must be known before any figure.
         graders: one part a grader. gate: what the gate says; `None` where none was asked.
+        conclusion: what the command that ran it leaves with; `None` for a report that is made later.
         cases: gives every result anew, in a stable order.
         failures: gives those that did not pass anew, the worst first within a grader.
     """
@@ -190,5 +207,6 @@ class ReportView:
     notes: tuple[str, ...] = ()
     graders: tuple[GraderView, ...] = ()
     gate: GateReport | None = None
+    conclusion: Conclusion | None = None
     cases: Callable[[], Iterator[CaseView]] = field(default=_no_cases, repr=False)
     failures: Callable[[], Iterator[CaseView]] = field(default=_no_cases, repr=False)

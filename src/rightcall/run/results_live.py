@@ -9,7 +9,7 @@ import msgspec
 from rightcall.run.results import GraderResults, Row, RunResults, Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rightcall.run.golden import Graded
     from rightcall.run.judged import Judged
@@ -77,13 +77,18 @@ def graded_results(graded: Graded, run_id: str | None = None) -> RunResults:
     return RunResults(run_id, run_id or "golden", "finished", {"golden": one}, sources=sources)
 
 
-def judged_results(judged: Judged) -> RunResults:
-    """A run of a judged grader."""
+def judged_results(judged: Judged, read: Sequence[Any] | None = None) -> RunResults:
+    """A run of a judged grader.
+
+    Args:
+        judged: the run.
+        read: its results, where they were read and the spool is gone.
+    """
     from rightcall.run.judged import kept_summary
 
     def stream() -> Iterator[Row]:
         seen: dict[str, int] = {}
-        for line in judged.results():
+        for line in judged.results() if read is None else map(msgspec.json.encode, read):
             yield row_of(judged.grader, line, seen)
 
     status = "finished"
