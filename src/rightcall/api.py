@@ -299,6 +299,8 @@ def calibrate(
 ) -> CalibrationReport:
     """Measure judges against what people answered, blind and drawn at random (SPEC §8): is one fit to decide?
 
+    Nothing is saved: `rightcall calibrate` does that.
+
     Args:
         store: the record with the runs and the answers: open, a file, or a database URL.
         judge: only this judge.
@@ -308,10 +310,8 @@ def calibrate(
         split: the labels kept for the test, those that prompts are tuned on, or all.
         settings: a settings file whose `[calibrate]` and `[policy]` count; without it, their defaults.
 
-    Returns:
-        One calibration for each judge, model, prompt and field. Nothing is saved: `rightcall calibrate` does that.
-
-    Raises: ConfigError, StoreError: settings that cannot be used, a record that cannot be read, no such run.
+    Raises:
+        ConfigError: settings that cannot be used. StoreError: a record that cannot be read, or no such run.
     """
     from rightcall.run.given_calibration import calibrate_given
 

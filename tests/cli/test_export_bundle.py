@@ -99,6 +99,21 @@ def test_what_is_no_bundle_or_names_a_store_is_one_line(rightcall, here):
     assert "`link` is a link; rightcall made no such bundle" in said.err
 
 
+def test_without_the_gates_there_is_a_bundle_although_a_baseline_is_gone(rightcall, here):
+    text = (here / DESK).read_text("utf-8")
+    (here / "gated.toml").write_text(
+        text.replace('"traces.jsonl"', '"x"') + '\n[gates]\nregressions = { max = 0, against = "gone.json" }\n'
+    )
+    options = ("-o", "audit", "--store", "desk.db", "-c", "gated.toml")
+    refused = rightcall("export", "bundle", *options)
+    assert (refused.code, (here / "audit").exists()) == (2, False)
+    said = rightcall("export", "bundle", "--no-gate", *options)
+    assert said.code == 0, said.err
+    assert "the gates were not asked: there is no gate.json" in said.err
+    assert not (here / "audit/gate.json").exists()
+    assert rightcall("log", "verify", "audit").code == 0
+
+
 def test_json_says_what_was_made_and_nothing_else(rightcall, here):
     said = rightcall("export", "bundle", "--json", "-o", "audit", *OPTIONS)
     assert (said.code, said.err) == (0, "")

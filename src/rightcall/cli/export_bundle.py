@@ -18,6 +18,9 @@ def bundle(
     run: Annotated[str | None, Parameter(help="The run. Default: the newest.")] = None,
     *,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"], help="A new folder, or a new file .zip.")] = None,
+    no_gate: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Leave out what the gates say about the run.")
+    ] = False,
     json: JsonFlag = False,
     store: StoreFlag = None,
     config: ConfigFlag = None,
@@ -36,7 +39,7 @@ def bundle(
     refuse_target(out)
     loaded = settings_for(store, config)
     with record_for(loaded) as record:
-        made = write_bundle(record, loaded, chosen_run(record, run), out)
+        made = write_bundle(record, loaded, chosen_run(record, run), out, gated=not no_gate)
     if json:
         print_json({
             "run": made.manifest.run, "status": made.manifest.status, "bundle": made.path, "files": made.found.files,

@@ -71,7 +71,7 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def write_bundle(store: Store, loaded: Loaded, run_id: str, out: Path) -> Made:
+def write_bundle(store: Store, loaded: Loaded, run_id: str, out: Path, *, gated: bool = True) -> Made:
     """Write a run on record as a bundle: a folder, or one `.zip` file; whole, or not at all.
 
     The same store and settings give the same bytes. What was written is checked before it gets its name.
@@ -81,6 +81,7 @@ def write_bundle(store: Store, loaded: Loaded, run_id: str, out: Path) -> Made:
         loaded: the settings, for the gates, the policy and the report.
         run_id: the run.
         out: a new folder, or a new file that ends in `.zip`.
+        gated: whether the gates are asked.
 
     Raises:
         ConfigError: it cannot be written, or a gate cannot be used.
@@ -91,7 +92,7 @@ def write_bundle(store: Store, loaded: Loaded, run_id: str, out: Path) -> Made:
         with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name[:50]}.") as scratch:
             folder = Path(scratch) / "bundle"
             folder.mkdir()
-            manifest = _write(store, loaded, run_id, folder)
+            manifest = _write(store, loaded, run_id, folder, gated=gated)
             found = _checked(folder, store, manifest)
             _publish(folder, out)
     except OSError as error:
@@ -114,7 +115,7 @@ def _checked(folder: Path, store: Store, manifest: Manifest) -> BundleVerificati
 # ---- content ----
 
 
-def _write(store: Store, loaded: Loaded, run_id: str, folder: Path) -> Manifest:
+def _write(store: Store, loaded: Loaded, run_id: str, folder: Path, *, gated: bool) -> Manifest:
     from rightcall.run.bundle_records import write_record
     from rightcall.run.results_store import stored_results
 
@@ -125,8 +126,9 @@ def _write(store: Store, loaded: Loaded, run_id: str, folder: Path) -> Manifest:
         *_unfinished(results),
         *write_suite(loaded, results, cleaner, folder),
         *write_prompts(kept.prompts, loaded, cleaner, folder),
+        *(() if gated else ("the gates were not asked: there is no gate.json",)),
     ]
-    _write_reports(store, loaded, results, folder)
+    _write_reports(store, loaded, results, folder, gated=gated)
     manifest = _manifest(store, results, kept, notes)
     (folder / "README.txt").write_text(readme(manifest), "utf-8", newline="\n")
     return _seal(manifest, folder)
@@ -145,16 +147,17 @@ def _unfinished(results: RunResults) -> Iterator[str]:
         yield f"the run is not finished: {results.status}{said}"
 
 
-def _write_reports(store: Store, loaded: Loaded, results: RunResults, folder: Path) -> None:
+def _write_reports(store: Store, loaded: Loaded, results: RunResults, folder: Path, *, gated: bool) -> None:
     """What is made from the run to be read: gates, judges, reports."""
     from rightcall.report.formats import write_reports
     from rightcall.report.viewing import view_of
     from rightcall.run.gating import gate_results
     from rightcall.run.judge_fitness import fitness_of
 
-    gate = gate_results(results, loaded, store)
+    gate = gate_results(results, loaded, store) if gated else None
     fitness = fitness_of(store, results)
-    (folder / "gate.json").write_bytes(pretty(msgspec.to_builtins(gate)))
+    if gate is not None:
+        (folder / "gate.json").write_bytes(pretty(msgspec.to_builtins(gate)))
     (folder / "judges.json").write_bytes(pretty([msgspec.to_builtins(fitness[key]) for key in sorted(fitness)]))
     # Where the store lies is nobody's business who has this copy only.
     view = view_of(dataclasses.replace(results, store_name=None), loaded, gate=gate)

@@ -22,6 +22,8 @@ def lines(found: BundleVerification) -> Iterator[str]:
     graders = ", ".join(found.graders)
     run = f"run {found.run} ({graders}, {found.status}) · " if found.run else ""
     yield f"{found.bundle} · {run}{state}"
+    if found.rightcall:
+        yield f"made by rightcall {found.rightcall}"
     if found.run and not found.finished:
         yield "the run is not finished: what is here is a part of it"
     kinds = ", ".join(f"{number} {kind}" for kind, number in found.records.items())
