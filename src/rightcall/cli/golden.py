@@ -140,11 +140,9 @@ def _spare_inputs(out: tuple[Path, ...], plan: Plan) -> None:
 
 def _write(out: tuple[Path, ...], graded: Graded) -> None:
     """Write every file, and give none its name before all are complete."""
-    from rightcall.report.write import whole_file, writer_for
+    from rightcall.report.write import write_whole, writer_for
 
-    with ExitStack() as files:
-        for path in out:
-            writer_for(path)(graded, files.enter_context(whole_file(path)))
+    write_whole(out, lambda path, stream: writer_for(path)(graded, stream))
 
 
 def _leave(graded: Graded, loaded: Loaded, run_id: str | None, *, exit_zero: bool) -> int:

@@ -110,7 +110,7 @@ def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
     """Judge, write, print, and give the exit code."""
     from rightcall.cli.exits import unread_output
     from rightcall.report.judged_files import writer_for
-    from rightcall.report.write import whole_file
+    from rightcall.report.write import write_whole
 
     for path in output.out:
         _spare_input(path, setup)
@@ -122,9 +122,7 @@ def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
     with _progress(quiet=output.quiet or output.json) as advance:
         judged = setup.run(advance)
     with judged:
-        with ExitStack() as files:
-            for path in output.out:
-                writer_for(path)(judged, files.enter_context(whole_file(path)))
+        write_whole(output.out, lambda path, stream: writer_for(path)(judged, stream))
         with unread_output():
             _show(judged, setup, output)
         return leave(judged, setup, exit_zero=output.exit_zero)

@@ -163,7 +163,10 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) -> int:
-    """Apply the gates, write, print, and give the exit code."""
+    """Apply the gates, write, print, and give the exit code.
+
+    What cannot be written or printed is one of the causes: the run is on record, and its verdict is said all the same.
+    """
     from rightcall.cli.exits import unread_output
     from rightcall.report.github import quiet_commands
     from rightcall.run.opening import open_store
@@ -171,44 +174,62 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
     from rightcall.run.suite_gates import gated
 
     gate: GateReport | None = None
+    lost: list[tuple[int, str]] = []
     with open_store(suite.loaded, create=False) as store:
         if gates.no_gate or done.status == "interrupted":
             results = stored_results(store, done.run.id)
         else:
             results, gate = gated(suite.loaded, store, done.run.id, gates.baseline)
-        _write(suite.loaded, done, results, gate, output, github=gates.github)
-        with unread_output(), quiet_commands(os.environ if gates.github and not output.json else {}):
-            _show(suite, done, results, gate, output)
-    return _leave(suite, done, gate, output, gates.inconclusive)
+        end = _Ending(suite, done, gate, output, gates.inconclusive)
+        try:
+            _write(suite.loaded, done, results, gate, end.conclusion(), output, github=gates.github)
+        except ConfigError as error:
+            lost.append((_WRONG, f"a report was not written: {error}"))
+        try:
+            with unread_output(), quiet_commands(os.environ if gates.github and not output.json else {}):
+                _show(suite, done, results, gate, end.conclusion(), output)
+        except OSError as error:
+            drop_stdout()
+            lost.append((_BROKEN, f"not everything was printed: {error.strerror}"))
+    return end.leave(lost)
 
 
 def _write(
-    loaded: Loaded, done: SuiteRun, results: RunResults, gate: GateReport | None, output: OutputFlags, *, github: bool
-) -> None:
-    """Write every file, and what GitHub Actions shows."""
-    from rightcall.report.formats import write_reports
+    loaded: Loaded, done: SuiteRun, results: RunResults, gate: GateReport | None, end: Conclusion,
+    output: OutputFlags, *, github: bool,
+) -> None:  # fmt: skip
+    """Write every file, all of them or none, and what GitHub Actions shows."""
+    from rightcall.report.formats import RESULTS, WRITERS
     from rightcall.report.suite_json import write_results_json, write_results_jsonl
-    from rightcall.report.write import whole_file
+    from rightcall.report.write import refuse_unwritable, write_whole
 
-    with ExitStack() as files:
-        for path in output.out:
-            if path.name.endswith(".json"):
-                write_results_json(results, gate, files.enter_context(whole_file(path)), log_head=done.log_head)
-            elif path.name.endswith(".jsonl"):
-                write_results_jsonl(results, files.enter_context(whole_file(path)))
-    reports = [path for path in output.out if not path.name.endswith((".json", ".jsonl"))]
-    if not reports and not github:
-        return
-    from rightcall.report.github import publish
-    from rightcall.report.viewing import view_of
+    view: ReportView | None = None
+    if github or any(not path.name.endswith(RESULTS) for path in output.out):
+        from rightcall.report.viewing import view_of
 
-    view = view_of(results, loaded, gate=gate)
-    write_reports(view, reports)
-    if github:
-        publish(view, os.environ, sys.stderr if output.json else sys.stdout)
+        view = replace(view_of(results, loaded, gate=gate), conclusion=end)
+
+    def one(path: Path, stream: IO[bytes]) -> None:
+        suffix = refuse_unwritable(path, (*RESULTS, *WRITERS))
+        if suffix == ".json":
+            write_results_json(results, gate, stream, log_head=done.log_head, conclusion=end)
+        elif suffix == ".jsonl":
+            write_results_jsonl(results, stream)
+        elif view is not None:
+            WRITERS[suffix](view, stream)
+
+    try:
+        write_whole(output.out, one)
+    finally:
+        if github and view is not None:
+            from rightcall.report.github import publish
+
+            publish(view, os.environ, sys.stderr if output.json else sys.stdout)
 
 
-def _show(suite: Suite, done: SuiteRun, results: RunResults, gate: GateReport | None, output: OutputFlags) -> None:
+def _show(
+    suite: Suite, done: SuiteRun, results: RunResults, gate: GateReport | None, end: Conclusion, output: OutputFlags
+) -> None:
     from rightcall.report.plain import visible
 
     for setup in suite.judged:
@@ -219,7 +240,7 @@ def _show(suite: Suite, done: SuiteRun, results: RunResults, gate: GateReport | 
         from rightcall.report.suite_json import write_results_json
 
         sys.stdout.flush()
-        write_results_json(results, gate, sys.stdout.buffer, log_head=done.log_head)
+        write_results_json(results, gate, sys.stdout.buffer, log_head=done.log_head, conclusion=end)
         sys.stdout.buffer.flush()
     elif not output.quiet:
         from rightcall.cli.screen import screen
@@ -235,32 +256,77 @@ def _show(suite: Suite, done: SuiteRun, results: RunResults, gate: GateReport | 
             print_gate(console, gate)
 
 
-def _leave(suite: Suite, done: SuiteRun, gate: GateReport | None, output: OutputFlags, inconclusive: str | None) -> int:
-    """The exit code, with every cause on stderr, the one that wins first.
+@dataclass(frozen=True)
+class _Ending:
+    """How the command ends: the answer, the exit code, and every cause, the one that wins first.
 
     Where rules on figures are set, they say what a FAIL means; where none are, a FAIL of a grader is one of the run, as
     it is for the grader's own command.
     """
-    from rightcall.cli.exits import RANK, worst
-    from rightcall.report.plain import visible
 
-    is_short = not (output.quiet or output.json)
-    causes = [*_broken(done), *_of_gate(done, gate, inconclusive, is_short=is_short)]
-    causes += _found(done, suite.loaded.settings.limits.coverage, gate)
-    causes.sort(key=lambda cause: RANK.index(cause[0]))
-    code = worst([code for code, _ in causes])
-    shown = worst([code for code, _ in causes if code == _BROKEN]) if output.exit_zero else code
-    if done.status == "interrupted":
-        code = shown = 130
-    said = "; ".join(text for _, text in causes) or ("all passed" if gate is None else "all gates passed")
-    also = f" (would be {code})" if shown != code else ""
-    line = f"run {done.run.id} · {said} · exit {shown}{also} · rightcall show {done.run.id}"
-    print(visible(line), file=sys.stderr)
-    return shown
+    suite: Suite
+    done: SuiteRun
+    gate: GateReport | None
+    output: OutputFlags
+    inconclusive: str | None
+
+    def causes(self, *, is_short: bool) -> list[tuple[int, str]]:
+        """Exit codes with words; `is_short`: the gates stand above, and are only named."""
+        from rightcall.cli.exits import RANK
+
+        found = [*_broken(self.done), *_of_gate(self.done, self.gate, self.inconclusive, is_short=is_short)]
+        found += _found(self.done, self.suite.loaded.settings.limits.coverage, self.gate)
+        return sorted(found, key=lambda cause: RANK.index(cause[0]))
+
+    def code(self, causes: list[tuple[int, str]]) -> tuple[int, int]:
+        """The exit code, and what it would be without --exit-zero."""
+        from rightcall.cli.exits import worst
+
+        code = worst([code for code, _ in causes])
+        spared = [code for code, _ in causes if code in (_WRONG, _BROKEN)]
+        shown = worst(spared) if self.output.exit_zero else code
+        return (_INTERRUPTED, _INTERRUPTED) if self.done.status == "interrupted" else (shown, code)
+
+    def conclusion(self) -> Conclusion:
+        """The same for the reports: what the answer is, and what the command leaves with."""
+        from rightcall.report.view import Conclusion
+
+        causes = self.causes(is_short=False)
+        shown, code = self.code(causes)
+        answer = _ANSWERS[code]
+        taken = "--exit-zero" if shown != code else ""
+        gate = self.gate
+        if gate is not None and gate.exit_code == _UNSURE:
+            if self.inconclusive is not None and not any(one == _BROKEN or "FAIL" in text for one, text in causes):
+                answer, taken = gate.answer, taken or f"--inconclusive {self.inconclusive}"
+            elif code == _UNSURE:
+                answer = gate.answer
+        return Conclusion(answer=answer, exit_code=shown, causes=tuple(text for _, text in causes), taken=taken)
+
+    def leave(self, lost: list[tuple[int, str]]) -> int:
+        """The exit code, with every cause on stderr; `lost`: what kept reports from being written."""
+        from rightcall.cli.exits import RANK
+        from rightcall.report.plain import visible
+
+        causes = [*lost, *self.causes(is_short=not (self.output.quiet or self.output.json))]
+        causes.sort(key=lambda cause: RANK.index(cause[0]))
+        shown, code = self.code(causes)
+        done = self.done
+        passed = "all passed" if self.gate is None else "all gates passed"
+        said = "; ".join(text for _, text in causes) or "; ".join([passed, *_unweighed(done, self.gate)])
+        also = f" (would be {code})" if shown != code else ""
+        print(visible(f"run {done.run.id} · {said} · exit {shown}{also} · rightcall show {done.run.id}"), file=sys.stderr)
+        return shown
 
 
+_WRONG = 2
 _BROKEN = 5
 _UNSURE = 3
+_INTERRUPTED = 130
+_ANSWERS = {
+    0: "PASS", 1: "FAIL", 2: "BROKEN", _UNSURE: "INCONCLUSIVE", 4: "WAIT", _BROKEN: "BROKEN",
+    _INTERRUPTED: "INTERRUPTED",
+}  # fmt: skip
 
 
 def _broken(done: SuiteRun) -> Iterator[tuple[int, str]]:

@@ -10,7 +10,7 @@ import msgspec
 
 from rightcall.grade.verdict import GoldenResult, Metrics
 from rightcall.report import markdown
-from rightcall.report.files import cell, refuse_unwritable, whole_file
+from rightcall.report.files import cell, refuse_unwritable, whole_file, write_whole
 from rightcall.report.summary import run_facts, summary
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rightcall.run.golden import Graded
 
-__all__ = ["WRITERS", "cell", "refuse_unwritable", "whole_file", "write_json", "writer_for"]
+__all__ = ["WRITERS", "cell", "refuse_unwritable", "whole_file", "write_json", "write_whole", "writer_for"]
 
 
 def writer_for(path: Path) -> Callable[[Graded, IO[bytes]], None]:
