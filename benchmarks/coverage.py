@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from rightcall.stats.agreement import kappa
 from rightcall.stats.alpha import krippendorff_alpha
+from rightcall.stats.bounds import lower_bound, worth_of
 from rightcall.stats.bradley_terry import Game, bradley_terry
 from rightcall.stats.calibration import brier, calibration_line
 from rightcall.stats.clusters import clustered_share, mean_share
@@ -41,6 +42,7 @@ from rightcall.stats.repeats import flip_rate, pass_hat_k
 from rightcall.stats.routing import routing_threshold
 from rightcall.stats.sequential import confidence_sequence
 from rightcall.stats.two_phase import two_phase
+from rightcall.stats.weighted_table import weighted_agreement
 from rightcall.stats.weighting import weighted_mean
 
 Dice = np.random.Generator
@@ -120,6 +122,11 @@ def clusters() -> Iterator[Row]:
                 )
 
             yield Row("clustered share", f"p {p}, {cases} cases of {within}, rho 1/3", p, 1500, draw)
+            yield Row("gate bound", f"p {p}, {cases} cases of {within}, rho 1/3", p, 1500,
+                      lambda d, c=cases, w=within, p=p: _gate(d, c, w, p), at_least=True)  # type: ignore[misc]  # fmt: skip
+    yield Row(
+        "gate bound", "p 0.97, 60 cases of 3, rho 1/3", 0.97, 1500, lambda d: _gate(d, 60, 3, 0.97), at_least=True
+    )
     yield Row("mean of shares", "3 tools over 40 cases", 0.8, 800, _shares)
     yield Row("mean score (t)", "levels 1 to 5, n 30", 3.5, 2000, lambda d: bounds(mean_score(_scores(d, 30))))
     yield Row("mean score (t)", "clustered, 25 cases of 4", 3.5, 1500, _clustered_score)
@@ -130,6 +137,14 @@ def clusters() -> Iterator[Row]:
 def _levels(dice: Dice, cases: int, p: float) -> list[float]:
     """The share of each case: beta with mean p, so that two trials of a case correlate by 1/3."""
     return flat(dice.beta(2 * p, 2 * (1 - p), size=cases))
+
+
+def _gate(dice: Dice, cases: int, within: int, p: float) -> Bounds:
+    """The one-sided bound that a gate holds against a limit."""
+    sums = np.array([float(dice.binomial(within, q)) for q in _levels(dice, cases, p)])
+    sizes = np.full(cases, float(within))
+    worth = worth_of(sums, sizes, 0.95)
+    return lower_bound(float(sums.sum() / sizes.sum()), worth.effective, 0.95), 1.0
 
 
 def _shares(dice: Dice) -> Bounds:
@@ -241,6 +256,8 @@ def agreement() -> Iterator[Row]:
         "AC1 (bootstrap)", "2 raters, n 100", _gwet(BINARY), runs,
         lambda d: bounds(gwet_ac(_pairs(d, BINARY, 100), labels=(0, 1), resamples=SHOWN)),
     )  # fmt: skip
+    yield Row("weighted kappa (bootstrap)", "doubtful certain, others 1 in 4, n ~200", _cohen(BINARY, 0), runs // 2,
+              _weighted_kappa)  # fmt: skip
     yield Row("spearman (bootstrap)", "levels 1 to 5, n 100", _rho(ORDINAL), runs // 2,
               lambda d: bounds(spearman(_pairs(d, ORDINAL, 100), resamples=SHOWN)))  # fmt: skip
     yield Row("kendall tau-b (bootstrap)", "levels 1 to 5, n 100", _tau(ORDINAL), runs // 2,
@@ -248,6 +265,16 @@ def agreement() -> Iterator[Row]:
 
 
 # ---- comparisons ----
+
+
+def _weighted_kappa(dice: Dice) -> Bounds:
+    """Of 480 items a third is drawn for certain and the others one time in four: doubtful ones, judge says 0."""
+    items = _pairs(dice, BINARY, 480)
+    chances = [1.0 if first == 0 else 0.25 for first, _ in items]
+    drawn = [(pair, chance) for pair, chance in zip(items, chances, strict=True) if dice.random() < chance]
+    return bounds(
+        weighted_agreement([pair for pair, _ in drawn], [chance for _, chance in drawn], 2, "kappa", resamples=SHOWN)
+    )
 
 
 def comparisons() -> Iterator[Row]:
