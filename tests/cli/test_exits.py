@@ -285,3 +285,24 @@ def test_a_terminal_that_knows_only_ascii_is_written_to(many_failures, write):
     assert done.returncode == 1
     assert b"na\\xefve" in done.stdout
     assert done.stdout.isascii()
+
+
+def test_a_stream_that_was_closed_before_the_start_is_no_fault(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    app = App()
+
+    @app.default
+    def command() -> int:
+        sys.stdout.write("nobody reads this")
+        return 3
+
+    assert guarded(app, []) == 3
+    for stream in (sys.stdout, sys.stderr):
+        stream.close()
+
+
+def test_an_interrupt_that_knows_its_run_says_how_it_goes_on(stopped):
+    code, lines = stopped(KeyboardInterrupt("run r-1 was interrupted: `rightcall run --resume r-1` goes on"))
+    assert code == 130
+    assert "--resume r-1" in lines[0]

@@ -52,6 +52,14 @@ def test_a_case_that_could_not_even_be_named_lowers_the_coverage():
     assert gathered(done("a"), lost("b", case_id=None, has_case=False)).summary("golden")["coverage"] == 1
 
 
+def test_a_test_that_recorded_no_trace_of_its_case_is_named():
+    quiet = Planned("b", "b", case_id="lost", has_case=True)
+    found = gathered(done("a"), Heard(quiet, {"call": "passed"}, Handed(test=quiet, is_done=True)))
+    assert found.summary("golden")["coverage"] == 0.5
+    assert found.notes() == ["1 test with the marker recorded no trace: b"]
+    assert found.run_facts()["untraced"] == ["b"]
+
+
 def test_a_skipped_test_is_no_result_and_lowers_the_coverage():
     found = gathered(done("a"), lost("b", setup="skipped"))
     assert (len(found.lines["golden"]), found.summary("golden")["coverage"]) == (1, 0.5)

@@ -231,6 +231,8 @@ class TestJudged:
     )
     xml = Path("junit.xml").read_text()
     assert (xml.count("<error "), xml.count("<failure ")) == (4, 2)
+    assert xml.count('<error message="has no judgement: ') == 4
+    assert "failed on setup" not in xml
     assert found.ret == pytest.ExitCode.TESTS_FAILED
 
 
@@ -390,7 +392,7 @@ def test_a_report_holds_what_the_marked_tests_said(project):
     found.stdout.fnmatch_lines(
         [
             "run pytest-*: golden 2 FAIL, 4 PASS, 1 no answer · rubric 1 scored",
-            "  1 test with the marker were skipped: test_desk.py::test_skipped",
+            "  1 test with the marker was skipped: test_desk.py::test_skipped",
             "report: *report.html",
         ]
     )
@@ -514,6 +516,21 @@ def test_flags_that_cannot_be_used_stop_the_session(project, flags, said):
     found = project("def test_it(): pass\n").run(*flags)
     found.stderr.fnmatch_lines([said])
     assert found.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_session_that_only_collects_writes_nothing_and_asks_no_gate(project):
+    tested = project(GOOD)
+    (Path("out")).mkdir()
+    tested.write("out/results.json", "of yesterday")
+    found = tested.run("--co", "-q", "--rightcall-gate", "--rightcall-report=out")
+    assert (found.ret, Path("out/results.json").read_text()) == (pytest.ExitCode.OK, "of yesterday")
+    assert "rightcall" not in "\n".join(found.outlines)
+
+
+def test_settings_that_cannot_be_used_are_one_line_of_the_test(project):
+    found = project(GOOD).run("--rightcall-config=gone.toml", "--tb=short")
+    found.stdout.fnmatch_lines(["rightcall: *gone.toml: no such file*"])
+    assert "During handling" not in "\n".join(found.outlines)
 
 
 def test_a_trace_that_cannot_be_redacted_is_an_error_and_no_crash(project):

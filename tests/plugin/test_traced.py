@@ -461,3 +461,29 @@ class Where:
 
 def test_values_of_ones_own_types_are_compared_by_their_fields(traced):
     traced(call("go", {"to": {"city": "Riva"}})).should_call("go", to=Where("Riva"))
+
+
+def test_a_call_that_was_not_captured_says_why(agent):
+    recorder = agent()
+    recorder.tool("send")(lambda to, what=None: object())(to="a", what={1})
+    trace = recorder.recorded("x")
+    said = undecided(lambda: trace.should_not_call("send", to="b"))
+    assert said.splitlines()[1:] == [
+        "call 1: send (arguments not captured)", "  the arguments of send hold a value of type set",
+    ]  # fmt: skip
+    said = undecided(lambda: trace.should_call("send").with_result(1))
+    assert said.endswith("  the result of send holds a value of type object")
+
+
+def test_a_name_with_a_blank_in_it_is_one_name(agent):
+    recorder = agent()
+    recorder.tool("send mail")(lambda to: None)("a")
+    trace = recorder.recorded("x")
+    for wrong, said in (
+        (lambda: trace.should_call("send mail", to="b"), 'send mail was called, but not with to="b"'),
+        (lambda: trace.should_not_call("send mail"), "send mail was called"),
+        (lambda: trace.should_call("send mail").times(2), "send mail was called once, not twice"),
+    ):
+        with pytest.raises(AssertionError) as failed:
+            wrong()
+        assert str(failed.value).splitlines()[0] == said

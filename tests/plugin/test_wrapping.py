@@ -4,6 +4,7 @@ import asyncio
 import functools
 from concurrent.futures import ThreadPoolExecutor
 
+import pydantic
 import pytest
 
 from rightcall import ConfigError
@@ -91,6 +92,54 @@ def test_calls_that_run_side_by_side_are_of_one_turn(spy):
 
     asyncio.run(agent())
     assert [call.turn for call in spy.recording.events] == [1, 1, 2]
+
+
+async def freeze_at_once(card):
+    return card
+
+
+def gathered(tool):
+    return asyncio.gather(tool("1"), tool("2"), tool("3"))
+
+
+async def in_tasks(tool):
+    async with asyncio.TaskGroup() as group:
+        for card in "123":
+            group.create_task(tool(card))
+
+
+async def in_steps(tool):
+    async def step(card):
+        return tool(card) if tool.__name__ == "freeze" else await tool(card)
+
+    await asyncio.gather(*map(step, "123"))
+
+
+@pytest.mark.parametrize("at_once", [gathered, in_tasks, in_steps])
+def test_tools_that_never_wait_are_side_by_side_all_the_same(spy, at_once):
+    tool = spy(freeze_at_once)
+
+    async def agent():
+        await at_once(tool)
+        await tool("4")
+        await asyncio.create_task(tool("5"))
+        await asyncio.wait_for(tool("6"), 1)
+
+    asyncio.run(agent())
+    asyncio.run(tool("7"))
+    assert [call.turn for call in spy.recording.events] == [1, 1, 1, 2, 3, 4, 5]
+
+
+def test_plain_tools_in_tasks_that_run_side_by_side_are_of_one_turn(spy):
+    tool = spy(freeze)
+
+    async def agent():
+        await in_steps(tool)
+        tool("4")
+        tool("5")
+
+    asyncio.run(agent())
+    assert [call.turn for call in spy.recording.events] == [1, 1, 1, 2, 3]
 
 
 def test_calls_one_after_the_other_are_of_several_turns(spy):
@@ -202,6 +251,160 @@ def test_the_public_methods_of_a_class_are_tools(spy):
     box.freeze("1")
     box.rate()
     assert [call[:2] for call in spy.calls] == [("freeze", {"card": "1"}), ("rate", {})]
+
+
+class Vault:
+    """Every kind of method."""
+
+    @classmethod
+    def sort(cls, card):
+        return cls.__name__, card
+
+    def move(self, card, to, *rest, **more):
+        return [card, to, rest, more]
+
+    burn = functools.partialmethod(move, "bin")
+
+    @functools.lru_cache  # noqa: B019 - the test ends soon
+    def look(self, card):
+        return card
+
+    def count(self):
+        yield 1
+
+    @property
+    def size(self):
+        return 9
+
+
+@pytest.mark.parametrize("made", [lambda spy: spy(Vault)(), lambda spy: spy(Vault())])
+def test_class_methods_partial_and_cached_methods_are_tools_too(spy, made):
+    vault = made(spy)
+    assert vault.sort("1") == ("Vault", "1")
+    assert vault.move("1", "2", 3, why=4) == ["1", "2", (3,), {"why": 4}]
+    assert vault.burn("5") == ["bin", "5", (), {}]
+    assert (vault.look("6"), list(vault.count()), vault.size) == ("6", [1], 9)
+    assert [call[:2] for call in spy.calls] == [
+        ("sort", {"card": "1"}), ("move", {"card": "1", "to": "2", "rest": [3], "why": 4}), ("burn", {"to": "5"}),
+        ("look", {"card": "6"}), ("count", {}),
+    ]  # fmt: skip
+
+
+def test_a_method_of_a_class_of_tools_may_be_called_by_the_class_and_replaced_on_the_object(spy):
+    box = spy(Desk)
+    desk = box()
+    assert box.freeze(desk, "1") == "noted 1"
+    desk.freeze = "gone"
+    assert (desk.freeze, [call[:2] for call in spy.calls]) == ("gone", [("freeze", {"card": "1"})])
+
+
+class Typed(pydantic.BaseModel):
+    limit: int = 3
+
+    def freeze(self, card: str) -> str:
+        return f"{card} {self.limit}"
+
+
+def test_a_class_with_rules_of_its_own_is_a_toolbox(spy):
+    assert spy(Typed)(limit=4).freeze("1") == "1 4"
+    assert spy(Typed(limit=5)).freeze("1") == "1 5"
+    assert [call[:2] for call in spy.calls] == [("freeze", {"card": "1"})] * 2
+
+
+# ---- tools that give their result piece by piece ----
+
+
+def pieces(n):
+    """Give pieces; an answer to one comes back as the next."""
+    for number in range(n):
+        heard = yield {"n": number}
+        if heard == "more":
+            yield {"n": "more"}
+    return "end"
+
+
+async def later(n):
+    for number in range(n):
+        await asyncio.sleep(0)
+        yield number
+
+
+def broken(n):
+    yield n
+    raise LookupError("no more")
+
+
+async def broken_later(n):
+    yield n
+    raise LookupError("no more")
+
+
+async def listed(stream):
+    return [piece async for piece in stream]
+
+
+def test_the_pieces_of_a_generator_are_its_result(spy):
+    assert list(spy(pieces)(2)) == [{"n": 0}, {"n": 1}]
+    assert asyncio.run(listed(spy(later)(2))) == [0, 1]
+    assert spy.calls == [
+        ("pieces", {"n": 2}, [{"n": 0}, {"n": 1}], False), ("later", {"n": 2}, [0, 1], False),
+    ]  # fmt: skip
+
+
+def test_what_passes_between_an_agent_and_a_generator_is_not_changed(spy):
+    def agent():
+        return (yield from spy(pieces)(1))
+
+    stream = agent()
+    assert (next(stream), stream.send("more")) == ({"n": 0}, {"n": "more"})
+    with pytest.raises(StopIteration) as stop:
+        next(stream)
+    assert stop.value.value == "end"
+    assert spy.calls[0][2] == [{"n": 0}, {"n": "more"}]
+
+
+def test_an_error_among_the_pieces_is_the_error_of_the_call(spy):
+    with pytest.raises(LookupError, match="no more"):
+        list(spy(broken)(1))
+    with pytest.raises(LookupError, match="no more"):
+        asyncio.run(listed(spy(broken_later)(1)))
+    assert [call[2:] for call in spy.calls] == [("LookupError: no more", True)] * 2
+
+
+def test_an_error_that_the_agent_throws_in_is_the_tools_to_take(spy):
+    def careful():
+        try:
+            yield 1
+        except KeyError:
+            yield 2
+
+    stream = spy(careful)()
+    assert (next(stream), stream.throw(KeyError("x")), list(stream)) == (1, 2, [])
+    assert spy.calls[0][2:] == ([1, 2], False)
+
+
+def test_a_generator_that_is_left_early_gave_what_was_taken_as_it_was(spy):
+    stream = spy(pieces)(3)
+    next(stream)["n"] = "changed later"
+    stream.close()
+
+    async def first():
+        stream = spy(later)(3)
+        async for _ in stream:
+            break
+        await stream.aclose()
+
+    asyncio.run(first())
+    assert [call[2:] for call in spy.calls] == [([{"n": 0}], False), ([0], False)]
+
+
+def test_a_piece_that_json_has_no_form_for_is_a_result_that_is_not_captured(spy):
+    def odd():
+        yield {1}
+
+    assert list(spy(odd)()) == [{1}]
+    assert spy.recording.events[0].result.is_captured is False
+    assert [one.message for one in spy.recording.findings] == ["the result of odd holds a value of type set"]
 
 
 class Lookup:

@@ -179,7 +179,7 @@ def test_selection_shows_the_figures_of_its_run(on_record):
 
 def test_rubric_lists_what_waits_and_what_is_serious(on_record):
     view = on_record("rubric")
-    assert view.graders[0].counts == Counts(n=10, passed=9, waiting=1)
+    assert view.graders[0].counts == Counts(n=10, passed=9, waiting=1, serious=3)
     found = [(one.unit, one.outcome, one.kind) for one in view.failures()]
     assert found == [
         ("stolen", "waiting", "CRITICAL"), ("allowance", "passed", "HIGH"), ("fee", "passed", "HIGH"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rightcall.errors import Place, RightcallError, RunError
@@ -30,6 +31,7 @@ def guarded(app: App, tokens: list[str] | None = None) -> int:
     """Run the app; turn every error that is meant into one line on stderr and its exit code."""
     from cyclopts import CycloptsError
 
+    open_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -40,18 +42,25 @@ def guarded(app: App, tokens: list[str] | None = None) -> int:
         return _say(f"{' '.join(str(error).split())} (see rightcall --help)", 2)
     except RightcallError as error:
         return _say_error(error)
-    except KeyboardInterrupt:
-        return _say("interrupted; no report was written", 130)
+    except KeyboardInterrupt as error:
+        return _say(f"{error}; no report was written" if str(error) else "interrupted; no report was written", 130)
     except BrokenPipeError:
-        _close_stdout()
+        drop_stdout()
         return 0
     except SystemExit:  # how rich leaves when nobody reads the help to its end; no command of ours leaves this way
         return 0
     except OSError as error:  # a full disk under stdout, a folder that must not be read
-        _close_stdout()
+        drop_stdout()
         place = Place(str(error.filename)) if error.filename else Place()
         return _say_error(RunError(error.strerror or str(error), place=place))
     return code if isinstance(code, int) else 0
+
+
+def open_streams() -> None:
+    """Give streams that were closed before the start (`>&-`) an end that takes everything."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end of the process
 
 
 @contextmanager
@@ -61,11 +70,11 @@ def unread_output() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        _close_stdout()
+        drop_stdout()
 
 
-def _close_stdout() -> None:
-    """What is still to be written would fail again when the interpreter ends."""
+def drop_stdout() -> None:
+    """Let go of stdout: what is still to be written would fail again when the interpreter ends."""
     try:
         sys.stdout.flush()
     except OSError:

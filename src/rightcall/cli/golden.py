@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

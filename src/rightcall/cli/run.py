@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from rightcall.cli.judging import USUAL_JUDGE, USUAL_OUTPUT, JudgeFlags, OutputFlags, flags_of, loaded_with
+from rightcall.errors import ConfigError, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rightcall.cli.run_ending import Ending
     from rightcall.gate.decision import GateReport
-    from rightcall.run.golden import Graded
-    from rightcall.run.judged import Judged
+    from rightcall.report.view import ReportView
     from rightcall.run.results import RunResults
     from rightcall.run.suite import SuiteRun
     from rightcall.run.suite_setup import Suite
@@ -71,6 +72,8 @@ def run(
     from rightcall.run.suite_setup import set_up_suite
 
     refuse(output.out)
+    if no_gate:
+        _refuse_without_gates({"--baseline": baseline, "--inconclusive": inconclusive})
     loaded = loaded_with(
         output.config, {"traces": traces, "cases": cases, "tools": tools, "dialect": from_, "store": judge.store}
     )
@@ -90,10 +93,15 @@ def run(
             return _report(suite, done, output, gates)
 
 
+def _refuse_without_gates(flags: dict[str, str | None]) -> None:
+    """Refuse what only the gates would use."""
+    for name, value in flags.items():
+        if value is not None:
+            raise ConfigError("no gates are applied", place=Place(name), hint=f"leave out {name}, or --no-gate")
+
+
 def _spare_inputs(out: tuple[Path, ...], suite: Suite) -> None:
     """Refuse to write over a file that is read."""
-    from rightcall.errors import ConfigError, Place
-
     read = {path.resolve() for path in suite.inputs}
     for path in out:
         if path.resolve() in read:
@@ -119,7 +127,8 @@ def _dry_run(suite: Suite, *, json: bool) -> int:
         print(f"{name}: {one.items} to judge · by code alone" if name in by_code else f"{name}: {first}")
         for line in others if one.calls else ():
             print(f"  {line}")
-    print(f"all: {sum(one.calls for one in seen.values())} calls")
+    calls = sum(one.calls for one in seen.values())
+    print(f"all: {calls:,} call{'' if calls == 1 else 's'}")
     return 0
 
 
@@ -167,37 +176,37 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
 
     What cannot be written or printed is one of the causes: the run is on record, and its verdict is said all the same.
     """
-    from rightcall.cli.exits import unread_output
+    from rightcall.cli.exits import drop_stdout, unread_output
+    from rightcall.cli.run_ending import BROKEN, WRONG, Ending
     from rightcall.report.github import quiet_commands
     from rightcall.run.opening import open_store
     from rightcall.run.results_store import stored_results
     from rightcall.run.suite_gates import gated
 
     gate: GateReport | None = None
-    lost: list[tuple[int, str]] = []
     with open_store(suite.loaded, create=False) as store:
         if gates.no_gate or done.status == "interrupted":
             results = stored_results(store, done.run.id)
         else:
             results, gate = gated(suite.loaded, store, done.run.id, gates.baseline)
-        end = _Ending(suite, done, gate, output, gates.inconclusive)
+        coverage = suite.loaded.settings.limits.coverage
+        end = Ending(done, gate, coverage, gates.inconclusive, output.exit_zero, [])
         try:
-            _write(suite.loaded, done, results, gate, end.conclusion(), output, github=gates.github)
+            _write(suite.loaded, done, results, end, output, github=gates.github)
         except ConfigError as error:
-            lost.append((_WRONG, f"a report was not written: {error}"))
+            end.lost.append((WRONG, f"no report was written: {error}"))
         try:
             with unread_output(), quiet_commands(os.environ if gates.github and not output.json else {}):
-                _show(suite, done, results, gate, end.conclusion(), output)
+                _show(suite, done, results, end, output)
         except OSError as error:
             drop_stdout()
-            lost.append((_BROKEN, f"not everything was printed: {error.strerror}"))
-    return end.leave(lost)
+            end.lost.append((BROKEN, f"not everything was printed: {error.strerror}"))
+    return end.leave(is_short=not (output.quiet or output.json))
 
 
 def _write(
-    loaded: Loaded, done: SuiteRun, results: RunResults, gate: GateReport | None, end: Conclusion,
-    output: OutputFlags, *, github: bool,
-) -> None:  # fmt: skip
+    loaded: Loaded, done: SuiteRun, results: RunResults, end: Ending, output: OutputFlags, *, github: bool
+) -> None:
     """Write every file, all of them or none, and what GitHub Actions shows."""
     from rightcall.report.formats import RESULTS, WRITERS
     from rightcall.report.suite_json import write_results_json, write_results_jsonl
@@ -207,12 +216,13 @@ def _write(
     if github or any(not path.name.endswith(RESULTS) for path in output.out):
         from rightcall.report.viewing import view_of
 
-        view = replace(view_of(results, loaded, gate=gate), conclusion=end)
+        view = view_of(results, loaded, gate=end.gate)
+        view = replace(view, conclusion=end.conclusion(), notes=(*end.unweighed(), *view.notes))
 
     def one(path: Path, stream: IO[bytes]) -> None:
         suffix = refuse_unwritable(path, (*RESULTS, *WRITERS))
         if suffix == ".json":
-            write_results_json(results, gate, stream, log_head=done.log_head, conclusion=end)
+            write_results_json(results, end.gate, stream, log_head=done.log_head, conclusion=end.conclusion())
         elif suffix == ".jsonl":
             write_results_jsonl(results, stream)
         elif view is not None:
@@ -227,9 +237,7 @@ def _write(
             publish(view, os.environ, sys.stderr if output.json else sys.stdout)
 
 
-def _show(
-    suite: Suite, done: SuiteRun, results: RunResults, gate: GateReport | None, end: Conclusion, output: OutputFlags
-) -> None:
+def _show(suite: Suite, done: SuiteRun, results: RunResults, end: Ending, output: OutputFlags) -> None:
     from rightcall.report.plain import visible
 
     for setup in suite.judged:
@@ -240,7 +248,7 @@ def _show(
         from rightcall.report.suite_json import write_results_json
 
         sys.stdout.flush()
-        write_results_json(results, gate, sys.stdout.buffer, log_head=done.log_head, conclusion=end)
+        write_results_json(results, end.gate, sys.stdout.buffer, log_head=done.log_head, conclusion=end.conclusion())
         sys.stdout.buffer.flush()
     elif not output.quiet:
         from rightcall.cli.screen import screen
@@ -248,133 +256,9 @@ def _show(
 
         console = screen(no_color=output.no_color)
         print_suite(console, done)
-        if gate is not None:
+        if end.gate is not None:
             from rightcall.report.gate_lines import print_gate
             from rightcall.report.judged_terminal import print_title
 
             print_title(console, "gates")
-            print_gate(console, gate)
-
-
-@dataclass(frozen=True)
-class _Ending:
-    """How the command ends: the answer, the exit code, and every cause, the one that wins first.
-
-    Where rules on figures are set, they say what a FAIL means; where none are, a FAIL of a grader is one of the run, as
-    it is for the grader's own command.
-    """
-
-    suite: Suite
-    done: SuiteRun
-    gate: GateReport | None
-    output: OutputFlags
-    inconclusive: str | None
-
-    def causes(self, *, is_short: bool) -> list[tuple[int, str]]:
-        """Exit codes with words; `is_short`: the gates stand above, and are only named."""
-        from rightcall.cli.exits import RANK
-
-        found = [*_broken(self.done), *_of_gate(self.done, self.gate, self.inconclusive, is_short=is_short)]
-        found += _found(self.done, self.suite.loaded.settings.limits.coverage, self.gate)
-        return sorted(found, key=lambda cause: RANK.index(cause[0]))
-
-    def code(self, causes: list[tuple[int, str]]) -> tuple[int, int]:
-        """The exit code, and what it would be without --exit-zero."""
-        from rightcall.cli.exits import worst
-
-        code = worst([code for code, _ in causes])
-        spared = [code for code, _ in causes if code in (_WRONG, _BROKEN)]
-        shown = worst(spared) if self.output.exit_zero else code
-        return (_INTERRUPTED, _INTERRUPTED) if self.done.status == "interrupted" else (shown, code)
-
-    def conclusion(self) -> Conclusion:
-        """The same for the reports: what the answer is, and what the command leaves with."""
-        from rightcall.report.view import Conclusion
-
-        causes = self.causes(is_short=False)
-        shown, code = self.code(causes)
-        answer = _ANSWERS[code]
-        taken = "--exit-zero" if shown != code else ""
-        gate = self.gate
-        if gate is not None and gate.exit_code == _UNSURE:
-            if self.inconclusive is not None and not any(one == _BROKEN or "FAIL" in text for one, text in causes):
-                answer, taken = gate.answer, taken or f"--inconclusive {self.inconclusive}"
-            elif code == _UNSURE:
-                answer = gate.answer
-        return Conclusion(answer=answer, exit_code=shown, causes=tuple(text for _, text in causes), taken=taken)
-
-    def leave(self, lost: list[tuple[int, str]]) -> int:
-        """The exit code, with every cause on stderr; `lost`: what kept reports from being written."""
-        from rightcall.cli.exits import RANK
-        from rightcall.report.plain import visible
-
-        causes = [*lost, *self.causes(is_short=not (self.output.quiet or self.output.json))]
-        causes.sort(key=lambda cause: RANK.index(cause[0]))
-        shown, code = self.code(causes)
-        done = self.done
-        passed = "all passed" if self.gate is None else "all gates passed"
-        said = "; ".join(text for _, text in causes) or "; ".join([passed, *_unweighed(done, self.gate)])
-        also = f" (would be {code})" if shown != code else ""
-        print(visible(f"run {done.run.id} · {said} · exit {shown}{also} · rightcall show {done.run.id}"), file=sys.stderr)
-        return shown
-
-
-_WRONG = 2
-_BROKEN = 5
-_UNSURE = 3
-_INTERRUPTED = 130
-_ANSWERS = {
-    0: "PASS", 1: "FAIL", 2: "BROKEN", _UNSURE: "INCONCLUSIVE", 4: "WAIT", _BROKEN: "BROKEN",
-    _INTERRUPTED: "INTERRUPTED",
-}  # fmt: skip
-
-
-def _broken(done: SuiteRun) -> Iterator[tuple[int, str]]:
-    """What kept the run from its end, or its judges from answering."""
-    from rightcall.cli.judging import broken
-    from rightcall.run.golden import Graded
-
-    for name, one in done.graders.items():
-        if not isinstance(one, Graded):
-            yield from ((code, f"{name}: {words}") for code, words in broken(one))
-    if done.not_run:
-        yield _BROKEN, f"not run: {', '.join(done.not_run)}"
-
-
-def _of_gate(
-    done: SuiteRun, gate: GateReport | None, inconclusive: str | None, *, is_short: bool
-) -> Iterator[tuple[int, str]]:
-    """What the gates say; that the run has not ended is said by what stopped it."""
-    if gate is None or not gate.exit_code:
-        return
-    code = gate.exit_code
-    if code == _UNSURE and inconclusive is not None:
-        code = 0 if inconclusive == "pass" else 1
-    if is_short:  # the table above says why
-        texts = [f"{one.name} {one.answer}" for one in gate.decisions if one.answer != "PASS"]
-    else:
-        texts = [text for text in gate.causes if not text.startswith(f"run {done.run.id} is ")]
-    if texts:
-        yield code, ("gates: " if is_short else "") + (", " if is_short else "; ").join(texts)
-
-
-def _found(done: SuiteRun, need: float, gate: GateReport | None) -> Iterator[tuple[int, str]]:
-    """What the graders found that keeps a run from passing, as far as no gate says it."""
-    from rightcall.run.suite_gates import weighs_figures
-
-    if gate is not None and weighs_figures(gate):
-        return
-    for name, one in done.graders.items():
-        yield from ((code, f"{name}: {words}") for code, words in _of_grader(one, need) if gate is None or code == 1)
-
-
-def _of_grader(one: Graded | Judged, need: float) -> Iterator[tuple[int, str]]:
-    from rightcall.cli.golden import failures as golden_failures
-    from rightcall.cli.judging import failures, uncertain
-    from rightcall.run.golden import Graded
-
-    if isinstance(one, Graded):
-        yield from golden_failures(one, need)
-    else:
-        yield from failures(one)
-        yield from uncertain(one, need)
+            print_gate(console, end.gate)

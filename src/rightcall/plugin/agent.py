@@ -90,6 +90,7 @@ class Agent:
         Raises:
             ConfigError: nothing in it can be called.
         """
+        __tracebackhide__ = True
         if isinstance(target, str):
             return lambda function: wrapped(function, target, lambda: self._recording)
         return wrapped(target, name, lambda: self._recording)

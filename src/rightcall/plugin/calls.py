@@ -89,7 +89,7 @@ class Calls:
         if not found.yes:
             self._ground.refuse_unclear(found, title)
             sheet.missing(other)
-            raise AssertionError(sheet.text(f"{_name(sheet, other)} was not called{_with(sheet, other)}"))
+            raise AssertionError(sheet.text(f"{sheet.name(other)} was not called{_with(sheet, other)}"))
         bad = [late for late in thens.yes if not any(self._precedes(early, late) for early in firsts.yes)]
         unclear = [late for late in bad if any(self._precedes(early, late) for early in firsts.unknown)]
         if bad and len(unclear) == len(bad):
@@ -102,7 +102,7 @@ class Calls:
         for late in thens.yes:
             note = self._why(firsts.yes, late, first) if late in bad else ""
             sheet.mark(late, DiffRow("≠" if late in bad else "=", sheet.wanted(then), "", note, (), bad=late in bad))
-        names = _name(sheet, first), _name(sheet, then)
+        names = sheet.name(first), sheet.name(then)
         raise AssertionError(sheet.text(f"{names[0]} was not called before {names[1]}"))
 
     def _precedes(self, early: int, late: int) -> bool:
@@ -147,7 +147,7 @@ class Calls:
         for _ in range(min(n - len(found.yes), 10)):
             sheet.missing(self._wanted)
         raise AssertionError(
-            sheet.text(f"{_name(sheet, self._wanted)} was called {_times(len(found.yes))}{_with(sheet, self._wanted)}, "
+            sheet.text(f"{sheet.name(self._wanted)} was called {_times(len(found.yes))}{_with(sheet, self._wanted)}, "
                        f"not {_times(n)}")
         )  # fmt: skip
 
@@ -186,7 +186,7 @@ class Calls:
             result = self._ground.calls[index].result
             got = plain.value(hide.value(None if result is None else result.content), 48)
             sheet.mark(index, DiffRow("≠", sheet.wanted(self._wanted), "", "", (f"result {got}",), bad=True))
-        raise AssertionError(sheet.text(f"{_name(sheet, self._wanted)} did not give the result {shown}"))
+        raise AssertionError(sheet.text(f"{sheet.name(self._wanted)} did not give the result {shown}"))
 
 
 def _refuse_no_count(n: object) -> None:
@@ -215,13 +215,8 @@ def _result_fits(call: Call, node: Node, *, is_part: bool) -> bool | None:
     return matches(node, content)
 
 
-def _name(sheet: Sheet, wanted: Wanted) -> str:
-    return plain.visible(sheet.hide.text(wanted.tool))
-
-
 def _with(sheet: Sheet, wanted: Wanted) -> str:
-    inner = sheet.wanted(wanted).partition(" ")[2]
-    return f" with {inner}" if inner else ""
+    return f" with {sheet.given(wanted)}" if wanted.written else ""
 
 
 def _times(n: int) -> str:

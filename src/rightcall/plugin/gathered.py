@@ -39,6 +39,7 @@ class Gathered:
         facts: grader -> how it graded. versions: case id -> version of the case.
         traces: every trace as JSON, in order.
         missing: tests that were to run and did not run to the end. skipped: tests that were skipped.
+        untraced: tests that ended without a trace of their case.
         undecided: (test, why it had no answer).
         repeats: tests that were repeated.
     """
@@ -53,6 +54,7 @@ class Gathered:
     traces: list[bytes] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    untraced: list[str] = field(default_factory=list)
     undecided: list[tuple[str, str]] = field(default_factory=list)
     repeats: list[Repeated] = field(default_factory=list)
     unread: int = 0
@@ -83,6 +85,7 @@ class Gathered:
         for result in handed.results:
             self._add(result, handed.traces[result.trace] if result.trace is not None else None)
         if not handed.results:
+            self.untraced += [one.planned.node] if one.planned.has_case and not handed.traces else []
             self._lost(one)
 
     def _lost(self, one: Heard) -> None:
@@ -167,7 +170,8 @@ class Gathered:
         return {
             "id": self.run_id, "grader": SUITE, "rightcall": version("rightcall"), "source": "pytest",
             "started_at": self.started_at, "status": self.status, "graders": self.facts,
-            "case_versions": dict(sorted(self.versions.items())), "missing": self.missing, "skipped": self.skipped,
+            "case_versions": dict(sorted(self.versions.items())), "missing": self.missing, "untraced": self.untraced,
+            "skipped": self.skipped,
             "undecided": [{"test": test, "why": why} for test, why in self.undecided], **repeats_facts(self.repeats),
         }  # fmt: skip
 
@@ -179,7 +183,10 @@ class Gathered:
     def notes(self) -> list[str]:
         """What must be known before any figure: tests that are not in it."""
         lines = []
-        for what, tests in (("did not run to the end", self.missing), ("were skipped", self.skipped)):
+        for what, tests in (
+            ("did not run to the end", self.missing), ("recorded no trace", self.untraced),
+            ("was skipped" if len(self.skipped) == 1 else "were skipped", self.skipped),
+        ):  # fmt: skip
             if tests:
                 more = f" and {len(tests) - 5} more" if len(tests) > 5 else ""
                 shown = ", ".join(map(visible, tests[:5]))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _HOLES = (*BROKEN, "TRACE_STREAM")
 """Findings after which a call may be missing from a trace: what it does not show may have happened all the same."""
 
+_CAPTURE = "TRACE_NOT_CAPTURED"
+
 _NO_CASE = Case(id="")
 
 
@@ -96,7 +98,17 @@ class Ground:
     def cannot_tell(self, indices: Sequence[int], title: str, what: str = "arguments") -> NoReturn:
         """Say which calls could not be read."""
         lines = [f"call {index + 1}: {shown(self.calls[index], self.hide)}" for index in indices[:5]]
+        lines += [f"  {why}" for why in self._not_captured(indices[:5], what)]
         raise Undecided(f"{title} cannot be decided: {what} could not be read", details=lines)
+
+    def _not_captured(self, indices: Sequence[int], what: str) -> list[str]:
+        """Why arguments or results of calls were not captured, as the recording says."""
+        calls = [self.calls[index] for index in indices]
+        events = enumerate(self.said.trace.events)
+        paths = {f"$.events[{place}].{what[:-1]}" for place, event in events if any(event is one for one in calls)}
+        paths |= {f"{path}s" for path in paths}
+        found = [one.message for one in self.said.trace.findings if one.code == _CAPTURE and one.path in paths]
+        return [plain.visible(self.hide.text(message)) for message in dict.fromkeys(found)]
 
     def refuse_holes(self, title: str) -> None:
         """Refuse to say anything about what is not in a recording that has holes.

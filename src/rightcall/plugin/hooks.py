@@ -110,7 +110,8 @@ def _marked(item: Any) -> marks.Marked | None:
     try:
         return marks.marked(item)
     except marks.MarkError as error:
-        pytest.fail(f"{item.nodeid}: @pytest.mark.{marks.NAME} {error}", pytrace=False)
+        wrong = f"{item.nodeid}: @pytest.mark.{marks.NAME} {error}"
+    return pytest.fail(wrong, pytrace=False)  # outside, so that pytest does not show two errors
 
 
 def _case_ids(config: pytest.Config, mark: marks.Marked, folder: Path) -> list[str]:
@@ -119,7 +120,8 @@ def _case_ids(config: pytest.Config, mark: marks.Marked, folder: Path) -> list[s
     try:
         return [case.id for case in suite_of(config).cases(mark.cases or "", folder)]
     except RightcallError as error:
-        pytest.fail(str(error), pytrace=False)
+        wrong = str(error)
+    return pytest.fail(wrong, pytrace=False)
 
 
 @pytest.hookimpl(trylast=True)
@@ -197,8 +199,10 @@ def state_of(item: pytest.Item) -> State:
         if mark is not None:
             state.case = suite.case(mark, state.planned.case_id, state.folder)
     except RightcallError as error:
-        pytest.fail(f"rightcall: {error}", pytrace=False)
-    return state
+        wrong = f"rightcall: {error}"
+    else:
+        return state
+    return pytest.fail(wrong, pytrace=False)
 
 
 @pytest.fixture
@@ -277,7 +281,12 @@ class _Ears:
         self.config = config
         self.is_interrupted = False
 
+    @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when in ("grading", "judging"):
+            from rightcall.plugin.junit_words import name_phase
+
+            name_phase(self.config, report)
         if is_worker(self.config):
             return
         if hasattr(report, "rightcall"):

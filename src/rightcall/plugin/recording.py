@@ -1,14 +1,17 @@
 """What the wrappers of tools saw: calls in order, with results and errors, as a trace holds them.
 
 A call that begins while no call of the current turn has ended belongs to that turn: neither could see the other's
-result. A call that a tool makes of another wrapped tool is the framework's, not the agent's decision.
+result. Nor could a task that was waiting to run already when a call ended in another task, as `asyncio.gather` makes
+them: tools that never wait end before the next of such tasks begins. Of threads nothing is known but that they overlap.
+A call that a tool makes of another wrapped tool is the framework's, not the agent's decision.
 """
 
 from __future__ import annotations
 
+import asyncio
 from contextvars import ContextVar
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -36,6 +39,7 @@ class Recording:
         self._lock = Lock()
         self._turn = 0
         self._turn_is_over = True
+        self._ended_in: list[asyncio.Task[Any]] = []  # tasks that saw a call of this turn end
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -58,6 +62,29 @@ class Recording:
             self._events.append(Message(role="assistant", text=text, at=now()))
             self._turn_is_over = True
 
+    def _turn_of_next(self) -> int:
+        """The turn of a call that begins now."""
+        if self._turn_is_over or (self._ended_in and _task() in self._ended_in):
+            self._turn += 1
+            self._turn_is_over = False
+            self._ended_in.clear()
+        return self._turn
+
+    def _end_turn(self) -> None:
+        """A call of this turn has ended: who sees that, calls in the next one."""
+        task = _task()
+        if task is None:
+            self._turn_is_over = True
+            return
+        self._ended_in.append(task)
+        # Tasks that wait to run come first; whoever is woken by this result comes after.
+        task.get_loop().call_soon(self._seen_by_all, self._turn)
+
+    def _seen_by_all(self, turn: int) -> None:
+        with self._lock:
+            if turn == self._turn:
+                self._turn_is_over = True
+
     def begin(self, tool: str, arguments: Mapping[str, object] | None) -> int:
         """Note that a call begins.
 
@@ -69,32 +96,18 @@ class Recording:
             The place of the call, for `end`.
         """
         nested = _inside.get()
+        json, status, why = _arguments(arguments)
         with self._lock:
             place = len(self._events)
-            if not nested:
-                self._turn += self._turn_is_over
-                self._turn_is_over = False
-            json, status = self._arguments(tool, arguments, place)
+            if why is not None:
+                self._note(f"the arguments of {tool} hold {why}", place, "arguments")
             call = Call(
-                tool=tool, id=f"c{place + 1}", turn=None if nested else self._turn,
+                tool=tool, id=f"c{place + 1}", turn=None if nested else self._turn_of_next(),
                 by="framework" if nested else "agent", started_at=now(), arguments_json=json,
                 arguments_status=status,
             )  # fmt: skip
             self._events.append(call)
         return place
-
-    def _arguments(
-        self, tool: str, arguments: Mapping[str, object] | None, place: int
-    ) -> tuple[Raw | UnsetType, ArgumentsStatus]:
-        """The arguments as they are recorded; what JSON has no form for is not captured, never changed."""
-        why = "arguments that the tool does not take"
-        if arguments is not None:
-            try:
-                return Raw(jsontext.encode_in_order(plain(arguments))), "ok"
-            except NotJson as error:
-                why = str(error)
-        self._note(f"the arguments of {tool} hold {why}", place, "arguments")
-        return UNSET, "not_captured"
 
     def _note(self, what: str, place: int, part: str) -> None:
         path = f"$.events[{place}].{part}"
@@ -102,12 +115,10 @@ class Recording:
 
     def end(self, place: int, value: object) -> None:
         """Note what a call gave."""
+        content, why = _content(value)
         with self._lock:
-            try:
-                content: Raw | UnsetType = Raw(jsontext.encode_in_order(plain(value)))
-            except NotJson as error:
-                content = UNSET
-                self._note(f"the result of {self._tool(place)} holds {error}", place, "result")
+            if why is not None:
+                self._note(f"the result of {self._tool(place)} holds {why}", place, "result")
             self._finish(place, Result(content_json=content, is_error=False, at=now()))
 
     def fail(self, place: int, error: BaseException) -> None:
@@ -126,7 +137,29 @@ class Recording:
         assert isinstance(event, Call)  # noqa: S101 - `begin` put it there
         self._events[place] = msgspec.structs.replace(event, result=result)
         if event.by == "agent":
-            self._turn_is_over = True
+            self._end_turn()
+
+
+def _task() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no event loop runs in this thread
+        return None
+
+
+def _arguments(arguments: Mapping[str, object] | None) -> tuple[Raw | UnsetType, ArgumentsStatus, str | None]:
+    """The arguments as they are recorded; what JSON has no form for is not captured, never changed: why not."""
+    if arguments is None:
+        return UNSET, "not_captured", "positional arguments that no parameter of the tool takes"
+    content, why = _content(arguments)
+    return content, "ok" if why is None else "not_captured", why
+
+
+def _content(value: object) -> tuple[Raw | UnsetType, str | None]:
+    try:
+        return Raw(jsontext.encode_in_order(plain(value))), None
+    except NotJson as error:
+        return UNSET, str(error)
 
 
 class Inside:

@@ -31,7 +31,9 @@ def path_of(config: pytest.Config, name: str) -> Path | None:
 
 
 def wants_results(config: pytest.Config) -> bool:
-    """Whether the session makes a report or asks a gate."""
+    """Whether the session makes a report or asks a gate. One that only collects has nothing to say."""
+    if config.getoption("collectonly", default=False):
+        return False
     return path_of(config, "report") is not None or flag(config, "gate")
 
 

@@ -101,15 +101,14 @@ class RecordedTrace:
         title = asked("should_call", wanted, self._ground.hide)
         self._ground.refuse_unclear(found, title)
         sheet = self._ground.sheet(title)
-        name = plain.visible(sheet.hide.text(wanted.tool))
+        name = sheet.name(wanted)
         if not found.all:
             sheet.missing(wanted)
             raise AssertionError(sheet.text(f"{name} was not called"))
         for index in found.all:
             details = differing(wanted, self._ground.differences(wanted, index), sheet.hide)
             sheet.mark(index, DiffRow("≠", sheet.wanted(wanted), "", "", details, bad=True))
-        inner = sheet.wanted(wanted).partition(" ")[2]
-        raise AssertionError(sheet.text(f"{name} was called, but not with {inner}"))
+        raise AssertionError(sheet.text(f"{name} was called, but not with {sheet.given(wanted)}"))
 
     @asserted
     def should_not_call(self, tool: str, /, **arguments: object) -> None:
@@ -126,8 +125,8 @@ class RecordedTrace:
             sheet = self._ground.sheet(title)
             for index in found.yes:
                 sheet.mark(index, DiffRow("+", "·", "", "must not be called", (), bad=True))
-            name, _, inner = sheet.wanted(wanted).partition(" ")
-            raise AssertionError(sheet.text(f"{name} was called{f' with {inner}' if inner else ''}"))
+            inner = sheet.given(wanted)
+            raise AssertionError(sheet.text(f"{sheet.name(wanted)} was called{f' with {inner}' if inner else ''}"))
         if found.unreadable or found.unknown:
             self._ground.cannot_tell(sorted((*found.unreadable, *found.unknown)), title)
         self._ground.refuse_holes(title)

@@ -101,13 +101,21 @@ class Sheet:
         old = self._rows[index]
         self._rows[index] = DiffRow(row.mark, row.golden, old.agent, row.note, row.details, row.bad)
 
+    def name(self, wanted: Wanted) -> str:
+        """The wanted tool."""
+        return plain.visible(self.hide.text(wanted.tool))
+
+    def given(self, wanted: Wanted) -> str:
+        """The wanted arguments on one line."""
+        return wanted_arguments(wanted, self.hide)
+
     def missing(self, wanted: Wanted, note: str = "not called") -> None:
         """Say that a call was not made at all."""
         self._missing.append(DiffRow("-", self.wanted(wanted), NOTHING, note, (), bad=True))
 
     def wanted(self, wanted: Wanted) -> str:
         """A wanted call on one line."""
-        return f"{plain.visible(self.hide.text(wanted.tool))} {wanted_arguments(wanted, self.hide)}".rstrip()
+        return f"{self.name(wanted)} {self.given(wanted)}".rstrip()
 
     def text(self, sentence: str) -> str:
         """The whole message."""

@@ -1,19 +1,27 @@
-"""Tools that note how they are called: functions, methods, callable objects, toolboxes; plain and async."""
+"""Tools that note how they are called: functions, methods, callable objects, toolboxes; plain and async.
+
+A tool that gives its result piece by piece (a generator) has ended when the last piece was taken, or when nobody takes
+more; its result is the list of the pieces.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import types
 from typing import TYPE_CHECKING, Any
 
 from rightcall.errors import ConfigError
 from rightcall.plugin.recording import Inside, Recording
+from rightcall.plugin.streaming import is_stream, streamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Current = Callable[[], Recording]
     """Gives the recording that a call belongs to, when it is made."""
+
+__tracebackhide__ = True  # pytest shows the frames of the test and of its tools, not these
 
 
 def wrapped(target: Any, name: str | None, current: Current) -> Any:
@@ -90,6 +98,8 @@ def _function(function: Callable[..., Any], name: str, current: Current) -> Call
         except BaseException as error:
             recording.fail(place, error)
             raise
+        if is_stream(value):
+            return streamed(value, recording, place)
         if inspect.isawaitable(value):
             return _awaited(value, recording, place)
         recording.end(place, value)
@@ -137,26 +147,37 @@ def _arguments(
 
 def _class(box: type, current: Current) -> type:
     """A subclass whose public methods are tools."""
-    methods: dict[str, Any] = {}
+    made = types.new_class(box.__name__, (box,), exec_body=lambda names: names.update(_named_like(box)))
     for name in dir(box):
         method = inspect.getattr_static(box, name)
-        if name.startswith("_"):
-            continue
-        if isinstance(method, staticmethod):
-            methods[name] = staticmethod(_function(method.__func__, name, current))
-        elif inspect.isfunction(method):
-            methods[name] = _method(method, name, current)
-    return type(box.__name__, (box,), {"__module__": box.__module__, "__doc__": box.__doc__, **methods})
+        if not name.startswith("_") and _is_method(method):
+            # Not by the class's own rules: some (pydantic's) take whatever is no plain function for a field.
+            type.__setattr__(made, name, _Method(method, name, current))
+    return made
 
 
-def _method(method: Callable[..., Any], name: str, current: Current) -> Any:
-    """A method that is wrapped when it is bound, so that `self` is no argument."""
+def _named_like(box: type) -> dict[str, Any]:
+    return {"__module__": box.__module__, "__qualname__": box.__qualname__, "__doc__": box.__doc__}
 
-    @property  # type: ignore[misc]
-    def bound(self: Any) -> Any:
-        return _function(method.__get__(self), name, current)
 
-    return bound
+def _is_method(method: object) -> bool:
+    return isinstance(method, (classmethod, staticmethod, functools.partialmethod)) or inspect.isroutine(method)
+
+
+class _Method:
+    """A method that is wrapped when it is bound, so that neither `self` nor `cls` is an argument."""
+
+    def __init__(self, method: Any, name: str, current: Current) -> None:
+        self._method, self._name, self._current = method, name, current
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        if instance is not None or isinstance(self._method, (classmethod, staticmethod)):
+            return _function(self._method.__get__(instance, owner), self._name, self._current)
+
+        def of(this: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return self.__get__(this, owner)(*args, **kwargs)
+
+        return of
 
 
 class _Box:
@@ -168,7 +189,7 @@ class _Box:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._target, name)
-        is_tool = not name.startswith("_") and inspect.isroutine(found)
+        is_tool = not name.startswith("_") and (inspect.isroutine(found) or isinstance(found, functools.partial))
         return _function(found, name, self._current) if is_tool else found
 
     def __setattr__(self, name: str, value: Any) -> None:

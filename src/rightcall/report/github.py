@@ -126,7 +126,7 @@ def annotated(view: ReportView, environ: Mapping[str, str]) -> list[str]:
     groups: dict[tuple[str, str], list[CaseView]] = {}
     for case in islice(view.failures(), _LOOKED_AT):
         groups.setdefault((case.grader, case.tool or case.kind or case.outcome), []).append(case)
-    whole = sum(one.counts.failed + one.counts.waiting + one.counts.error - one.counts.aside for one in view.graders)
+    whole = sum(one.counts.listed for one in view.graders)
     most = SHOWN if len(groups) <= SHOWN else SHOWN - 1
     # The worst group first; groups are made in the order of their worst case, so equal sizes keep it.
     order = sorted(groups.items(), key=lambda group: (not _is_error(group[1]), -len(group[1])))

@@ -19,7 +19,7 @@ from rightcall.report.html_numbers import exact, number, p_value, shown, whole
 from rightcall.report.html_pages import Pages, failures_of
 from rightcall.report.html_room import Room
 from rightcall.report.html_text import inert, label
-from rightcall.report.verdict_words import BROKEN, INTERRUPTED, NO_DATA, answer_of, causes_beside, taken
+from rightcall.report.verdict_words import BROKEN, INTERRUPTED, NO_DATA, answer_of, causes_beside, listed_words, taken
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -103,7 +103,7 @@ def environment() -> Environment:
     )  # fmt: skip
     env.globals.update(
         answers=ANSWERS, outcomes=OUTCOMES, signs=SIGNS, charts=charts, answer_of=answer_of,
-        causes_beside=causes_beside, taken=taken,
+        causes_beside=causes_beside, taken=taken, listed_words=listed_words,
         is_fold=lambda line: isinstance(line, Fold),
         style=Markup(style), script=Markup(script), policy=_policy(style, script),  # noqa: S704 (our own files)
     )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rightcall.errors import MissingExtraError, RunError
-from rightcall.report.write import whole_file
+from rightcall.report.files import whole_file
 from rightcall.trace.jsontext import encode_in_order
 
 if TYPE_CHECKING:

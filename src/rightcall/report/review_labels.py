@@ -9,9 +9,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
+from rightcall.report.files import cell, whole_file
 from rightcall.report.lake import SUFFIX, write_parquet
 from rightcall.report.verdict_files import refuse_other
-from rightcall.report.write import cell, whole_file
 from rightcall.run.labels import flat
 
 if TYPE_CHECKING:

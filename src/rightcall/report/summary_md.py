@@ -12,7 +12,15 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rightcall.report.plain import visible
-from rightcall.report.verdict_words import answer_of, causes_beside, counts_words, measured, verdict_line, what_else
+from rightcall.report.verdict_words import (
+    answer_of,
+    causes_beside,
+    counts_words,
+    listed_words,
+    measured,
+    verdict_line,
+    what_else,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -217,8 +225,10 @@ def _failures(view: ReportView) -> Iterator[str]:
     first = list(islice(view.failures(), FAILURES + 1))
     if not first:
         return
-    whole = sum(one.counts.failed + one.counts.waiting + one.counts.error - one.counts.aside for one in view.graders)
+    whole = sum(one.counts.listed for one in view.graders)
     yield "## Failures" if answer_of(view)[0] == "FAIL" else "## What to look at first"
+    if words := listed_words(view):
+        yield words
     for one in first[:FAILURES]:
         yield from _case(one)
     if len(first) > FAILURES:

@@ -6,8 +6,8 @@ import csv
 import io
 from typing import IO, TYPE_CHECKING, Any
 
+from rightcall.report.files import cell, refuse_unwritable, whole_file
 from rightcall.report.lake import SUFFIX, refuse_without_duckdb, write_parquet
-from rightcall.report.write import cell, refuse_unwritable, whole_file
 from rightcall.trace.jsontext import encode_in_order
 
 if TYPE_CHECKING:

@@ -22,8 +22,9 @@ BROKEN, INTERRUPTED = "BROKEN", "INTERRUPTED"
 def answer_of(view: ReportView) -> tuple[str, int]:
     """The answer, and the exit code that goes with it (SPEC §9).
 
-    Of a run that has just ended, what its command leaves with. With a gate, the gate's. Without one: `FAIL` for any failure; `NO_DATA` where nothing has a verdict; `WAIT` for an
-    open CRITICAL; `INCONCLUSIVE` where something has no verdict; else `PASS`.
+    Of a run that has just ended, what its command leaves with. With a gate, the gate's. Without one: `FAIL` for any
+    failure; `NO_DATA` where nothing has a verdict; `WAIT` for an open CRITICAL; `INCONCLUSIVE` where something has no
+    verdict; else `PASS`.
     """
     if view.conclusion is not None:
         return view.conclusion.answer, view.conclusion.exit_code
@@ -42,13 +43,27 @@ def answer_of(view: ReportView) -> tuple[str, int]:
 
 
 def counts_words(counts: Counts) -> str:
-    """`197 passed · 2 failed · 1 without a verdict`; what is 0 is left out."""
+    """`197 passed, 3 of them serious · 2 failed · 1 without a verdict`; what is 0 is left out."""
     parts = [
         (counts.passed, "passed"), (counts.failed, "failed"), (counts.error - counts.aside, "without a verdict"),
         (counts.waiting, "waiting for a person"), (counts.aside, "not to be judged"),
         (counts.unread, "not read or not asked"),
     ]  # fmt: skip
-    return " · ".join(f"{n:,} {words}" for n, words in parts if n) or "no result"
+    shown = [f"{n:,} {words}" for n, words in parts if n]
+    if counts.serious:
+        shown[0] += f", {counts.serious:,} of them serious"
+    return " · ".join(shown) or "no result"
+
+
+LISTED = "Listed, the worst first: what failed, what has no verdict, what waits for a person"
+SERIOUS = "what is serious although its grader gives no verdict (HIGH of a rubric, a misread result)"
+
+
+def listed_words(view: ReportView) -> str:
+    """What the list of failures holds, for where it is not plain: also results that have not failed."""
+    if any(one.counts.serious for one in view.graders):
+        return f"{LISTED}, and {SERIOUS}."
+    return f"{LISTED}." if any(one.counts.error - one.counts.aside + one.counts.waiting for one in view.graders) else ""
 
 
 def measured(value: Estimate | None, threshold: float | None = None) -> str:

@@ -129,7 +129,9 @@ class Counts(Struct, frozen=True, kw_only=True):
     """Results of one grader by outcome.
 
     `unread`: what was selected and has no result at all. `aside`: how many of `error` were never to be judged, such as
-    pairs that code leaves undecided in a run without judges: nothing is wrong with them.
+    pairs that code leaves undecided in a run without judges: nothing is wrong with them. `serious`: how many of
+    `passed` are listed among the failures all the same, since their grader gives no verdict: `HIGH` of a rubric, a
+    misread result.
     """
 
     n: int = 0
@@ -139,6 +141,12 @@ class Counts(Struct, frozen=True, kw_only=True):
     waiting: int = 0
     unread: int = 0
     aside: int = 0
+    serious: int = 0
+
+    @property
+    def listed(self) -> int:
+        """How many results the list of failures holds."""
+        return self.failed + self.error - self.aside + self.waiting + self.serious
 
 
 class GraderView(Struct, frozen=True, kw_only=True):

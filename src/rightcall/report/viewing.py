@@ -94,10 +94,13 @@ class _Part:
     outcomes: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     judges: dict[str, JudgeTally] = field(default_factory=dict)
+    serious: int = 0
 
-    def add(self, row: Row, result: Any, severity: str | None) -> None:
+    def add(self, row: Row, result: Any, severity: str | None, *, is_listed: bool) -> None:
         """Count one result."""
-        self.outcomes[outcome_of(row, severity)] += 1
+        outcome = outcome_of(row, severity)
+        self.outcomes[outcome] += 1
+        self.serious += int(is_listed and outcome == "passed")
         if row.status != "EVALUATED":
             self.reasons[row.reason or "unknown"] += 1
         for opinion in getattr(result, "judges", ()):
@@ -107,7 +110,10 @@ class _Part:
     def view(self, gate: GateReport | None) -> GraderView:
         """The grader's part of the report."""
         found = self.collector.parts()
-        counts = Counts(n=self.outcomes.total(), unread=self.results.unread, aside=self._aside(), **self.outcomes)
+        counts = Counts(
+            n=self.outcomes.total(), unread=self.results.unread, aside=self._aside(), serious=self.serious,
+            **self.outcomes,
+        )  # fmt: skip
         return GraderView(
             grader=self.results.grader, counts=counts, lines=(*self._lines(counts), *found.lines),
             warnings=tuple(self._warnings()), bars=_held_against(found.bars, gate, self.results.grader),
@@ -166,8 +172,8 @@ def _read(number: int, one: GraderResults, kept: Kept, limit: float) -> _Part:
     for row in one.rows():
         result = plain_of(row)
         severity = severity_of(row, result)
-        part.add(row, result, severity)
         rank = rank_of(row, severity, vetoed=bool(getattr(result, "vetoes", ())))
+        part.add(row, result, severity, is_listed=rank is not None)
         kept.add(number, row, rank)
     return part
 

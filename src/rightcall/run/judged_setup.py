@@ -232,11 +232,13 @@ def asking_of(loaded: Loaded, panel: Panel, flags: Flags) -> Asking:
     """
     for name, value in (("replicates", flags.replicates), ("jobs", flags.jobs), ("sample", flags.sample)):
         if value is not None and value < 1:
-            raise ConfigError(f"--{name} must be at least 1", place=Place(f"--{name}"))
-    if flags.quorum is not None and not 1 <= flags.quorum <= max(1, len(panel.specs)):
-        raise ConfigError(
-            f"a quorum of {flags.quorum} of {len(panel.specs)} judges cannot be reached", place=Place("--quorum")
-        )
+            raise ConfigError("must be at least 1", place=Place(f"--{name}"))
+    if flags.seed < 0:
+        raise ConfigError("must not be negative", place=Place("--seed"))
+    # Where code decides alone there is nobody to agree.
+    if flags.quorum is not None and not 1 <= flags.quorum <= (len(panel.specs) or flags.quorum):
+        whole = f"{len(panel.specs)} judge{'' if len(panel.specs) == 1 else 's'}"
+        raise ConfigError(f"a quorum of {flags.quorum} of {whole} cannot be reached", place=Place("--quorum"))
     terms = Terms(replicates=flags.replicates, jobs=flags.jobs, use_cache=flags.use_cache)
     return Asking(
         terms=terms, budget=parse_budget(flags.budget), sample=flags.sample, seed=flags.seed, resume=flags.resume,

@@ -127,8 +127,9 @@ class Recorder:
             return float(tokens + request.max_tokens)
         price, currency = cost(judge.spec, judge.spec.model, tokens, request.max_tokens)
         if price is None or currency != self.budget.currency:
+            who = judge.spec.model or judge.name  # a program or a recording has no model
             raise ConfigError(
-                f"what `{judge.spec.model}` costs in {self.budget.currency} is not known: no limit can hold",
+                f"what `{who}` costs in {self.budget.currency} is not known: no limit can hold",
                 place=Place("--budget"), hint=f"set `price` in [judges.{judge.name}], or limit calls or tokens",
             )  # fmt: skip
         return price

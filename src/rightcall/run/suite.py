@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from rightcall.store.store import Store
 
 
-
 @dataclass
 class SuiteRun:
     """A finished run of several graders. Use it as a context manager: results lie in temporary files.
@@ -122,7 +121,8 @@ def run_suite(suite: Suite, progress: Callable[[str, int, int], None] | None = N
             except KeyboardInterrupt:
                 done.close()
                 _try_to_end(store, done, "interrupted", "interrupted at once; --resume goes on")
-                raise
+                said = f"run {done.run.id} was interrupted: `rightcall run --resume {done.run.id}` goes on"
+                raise KeyboardInterrupt(said) from None
             except BaseException:
                 done.close()
                 raise

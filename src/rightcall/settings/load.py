@@ -174,7 +174,10 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
         return tomllib.loads(text), text
     except FileNotFoundError:
         raise ConfigError("no such file", place=Place(str(file)), hint="check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        why = f"cannot be read: {error.strerror or error}"
+        raise ConfigError(why, place=Place(str(file)), hint="check the path and its rights") from None
+    except UnicodeDecodeError as error:
         raise ConfigError(f"cannot be read: {error}", place=Place(str(file))) from None
     except tomllib.TOMLDecodeError as error:
         reason, place = toml_fault(error, text, str(file))

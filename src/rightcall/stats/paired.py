@@ -125,6 +125,13 @@ def tango(gained: int, lost: int, n: int, *, excluded: int = 0, confidence: floa
     method = f"tango {confidence:g}"
     if not n:
         return undefined(method, "the two have no case in common", excluded=excluded)
+    low, high = tango_bounds(gained, lost, n, confidence)
+    difference = (gained - lost) / n
+    return Estimate(estimate=difference, low=low, high=high, n=n, method=method, excluded=excluded)
+
+
+def tango_bounds(gained: float, lost: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The bounds of `tango`; the numbers need not be whole, as where cases are worth more or less than one."""
     z, difference = NormalDist().inv_cdf(0.5 + confidence / 2), (gained - lost) / n
 
     def beyond(bound: float) -> bool:
@@ -135,7 +142,7 @@ def tango(gained: int, lost: int, n: int, *, excluded: int = 0, confidence: floa
         return abs(gained - lost - n * bound) > z * sqrt(max(0.0, variance))
 
     low, high = _edge(difference, -1.0, beyond), _edge(difference, 1.0, beyond)
-    return Estimate(estimate=difference, low=low, high=high, n=n, method=method, excluded=excluded)
+    return low, high
 
 
 def _edge(inside: float, outside: float, beyond: Callable[[float], bool]) -> float:

@@ -1,0 +1,166 @@
+"""How `rightcall run` ends: the answer, the exit code, and every cause of it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rightcall.gate.decision import GateReport
+    from rightcall.report.view import Conclusion
+    from rightcall.run.golden import Graded
+    from rightcall.run.judged import Judged
+    from rightcall.run.suite import SuiteRun
+
+WRONG = 2
+BROKEN = 5
+_UNSURE = 3
+_INTERRUPTED = 130
+_ANSWERS = {
+    0: "PASS", 1: "FAIL", WRONG: "BROKEN", _UNSURE: "INCONCLUSIVE", 4: "WAIT", BROKEN: "BROKEN",
+    _INTERRUPTED: "INTERRUPTED",
+}  # fmt: skip
+_SAFETY = ("vetoes", "critical")
+"""Rules that are about safety alone: they say nothing about other failures."""
+
+Cause = tuple[int, str]
+
+
+@dataclass
+class Ending:
+    """How a run of several graders ends.
+
+    Where rules on figures are set, they say what a FAIL means; where none are, a FAIL of a grader is one of the run, as
+    it is for the grader's own command.
+
+    Attributes:
+        done: the run. gate: what its gates say; `None` where they were not asked.
+        coverage: the share that must have a verdict.
+        inconclusive: what INCONCLUSIVE of the gates is taken for. exit_zero: leave with 0 although something failed.
+        lost: what kept its reports from being written or printed.
+    """
+
+    done: SuiteRun
+    gate: GateReport | None
+    coverage: float
+    inconclusive: str | None
+    exit_zero: bool
+    lost: list[Cause]
+
+    def conclusion(self) -> Conclusion:
+        """For the reports: what the answer is, and what the command leaves with."""
+        from rightcall.cli.exits import worst
+        from rightcall.report.view import Conclusion
+
+        others = [code for code, _ in self._others()]
+        gates = 0 if self.gate is None else self.gate.exit_code
+        real = _INTERRUPTED if self._is_interrupted else worst([gates, *others])
+        answer = self.gate.answer if self.gate is not None and real == gates else _ANSWERS[real]
+        shown, before = self._codes()
+        taken = "" if shown == real else "--exit-zero" if shown != before else f"--inconclusive {self.inconclusive}"
+        causes = _ranked([*((gates, text) for text in self._of_gate()), *self._others()])
+        return Conclusion(answer=answer, exit_code=shown, causes=tuple(text for _, text in causes), taken=taken)
+
+    def unweighed(self) -> list[str]:
+        """Failures that no rule of the gates is about, of a run that passes all the same."""
+        if self.gate is None:
+            return []
+        names = [one.name.partition(".") for one in self.gate.decisions]
+        ruled = {grader for grader, _, metric in names if metric and metric not in _SAFETY}
+        return [
+            f"no rule is about {name}: {words}"
+            for name, one in self.done.graders.items() if name not in ruled
+            for code, words in _of_grader(one, 0.0) if code == 1
+        ]  # fmt: skip
+
+    def leave(self, *, is_short: bool) -> int:
+        """The exit code, with every cause on stderr, the one that wins first.
+
+        Args:
+            is_short: the gates stand above, and are only named.
+        """
+        from rightcall.report.plain import visible
+
+        texts = self._of_gate()
+        if is_short and texts and self.gate is not None:  # the table above says why
+            named = [f"{one.name} {one.answer}" for one in self.gate.decisions if one.answer != "PASS"]
+            texts = [f"gates: {', '.join(named)}"] if named else texts
+        causes = _ranked([*self.lost, *((self._gate_code, text) for text in texts), *self._others()])
+        shown, code = self._codes()
+        passed = "all passed" if self.gate is None else "all gates passed"
+        said = "; ".join(text for _, text in causes) or "; ".join([passed, *self.unweighed()])
+        also = f" (would be {code})" if shown != code else ""
+        run = self.done.run.id
+        print(visible(f"run {run} · {said} · exit {shown}{also} · rightcall show {run}"), file=sys.stderr)
+        return shown
+
+    @property
+    def _is_interrupted(self) -> bool:
+        return self.done.status == "interrupted"
+
+    @property
+    def _gate_code(self) -> int:
+        code = 0 if self.gate is None else self.gate.exit_code
+        return code if code != _UNSURE or self.inconclusive is None else int(self.inconclusive == "fail")
+
+    def _codes(self) -> tuple[int, int]:
+        """The exit code, and what it would be without --exit-zero."""
+        from rightcall.cli.exits import worst
+
+        if self._is_interrupted:
+            return _INTERRUPTED, _INTERRUPTED
+        found = [self._gate_code, *(code for code, _ in (*self.lost, *self._others()))]
+        code = worst(found)
+        return (worst([one for one in found if one in (WRONG, BROKEN)]) if self.exit_zero else code), code
+
+    def _of_gate(self) -> list[str]:
+        """What the gates say; that the run has not ended is said by what stopped it."""
+        if self.gate is None or not self.gate.exit_code:
+            return []
+        return [text for text in self.gate.causes if not text.startswith(f"run {self.done.run.id} is ")]
+
+    def _others(self) -> list[Cause]:
+        return [*_broken(self.done), *_found(self.done, self.coverage, self.gate)]
+
+
+def _ranked(causes: Sequence[Cause]) -> list[Cause]:
+    from rightcall.cli.exits import RANK
+
+    return sorted(causes, key=lambda cause: RANK.index(cause[0]))
+
+
+def _broken(done: SuiteRun) -> Iterator[tuple[int, str]]:
+    """What kept the run from its end, or its judges from answering."""
+    from rightcall.cli.judging import broken
+    from rightcall.run.golden import Graded
+
+    for name, one in done.graders.items():
+        if not isinstance(one, Graded):
+            yield from ((code, f"{name}: {words}") for code, words in broken(one))
+    if done.not_run:
+        yield BROKEN, f"not run: {', '.join(done.not_run)}"
+
+
+def _found(done: SuiteRun, need: float, gate: GateReport | None) -> Iterator[tuple[int, str]]:
+    """What the graders found that keeps a run from passing, as far as no gate says it."""
+    from rightcall.run.suite_gates import weighs_figures
+
+    if gate is not None and weighs_figures(gate):
+        return
+    for name, one in done.graders.items():
+        yield from ((code, f"{name}: {words}") for code, words in _of_grader(one, need) if gate is None or code == 1)
+
+
+def _of_grader(one: Graded | Judged, need: float) -> Iterator[tuple[int, str]]:
+    from rightcall.cli.golden import failures as golden_failures
+    from rightcall.cli.judging import failures, uncertain
+    from rightcall.run.golden import Graded
+
+    if isinstance(one, Graded):
+        yield from golden_failures(one, need)
+    else:
+        yield from failures(one)
+        yield from uncertain(one, need)
