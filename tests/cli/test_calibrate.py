@@ -72,6 +72,12 @@ def test_without_labels_it_leaves_with_5_and_says_what_there_is(rightcall, label
     assert "there is no label that counts: blind, drawn at random, of the test part; there are 6 not blind" in said.err
 
 
+def test_all_labels_are_no_part_of_the_labels(rightcall, labelled):
+    labelled(told(3, 0, 0, 3), blind=False)
+    said = rightcall("calibrate", "--split", "all")
+    assert "there is no label that counts: blind, drawn at random; there are 6 not blind" in said.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -96,7 +96,7 @@ def test_every_fault_of_the_settings_is_a_line(doctor, write):
         ('tools = "nowhere.json"', "tools", "fail nowhere.json: ", 2),
         ('[rubric]\nprompt = "rubrik"', "prompts", "fail rightcall.toml:2:10 at rubric.prompt: no prompt is called", 2),
         ('[rubric]\nprompt = "selection"', "prompts", "fail rightcall.toml:2:10 at rubric.prompt: prompt `selection`", 2),
-        ("[limits]\njobs = 2", "gates", "warn none: `rightcall gate` has nothing to ask", 0),
+        ("[limits]\njobs = 2", "gates", "warn no rule on figures: `rightcall gate` asks for coverage, vetoes and open CRITICALs alone", 0),
         ('[gates]\n"golden.safety" = { max = 0 }', "gates", "ok 1 rule: golden.safety", 0),
         ('[gates]\nregressions = { against = "old.json" }', "gates", "warn 1 rule: regressions; the baseline old.json is not", 0),
         ('[policy]\nguessed = ["a"]\nclasses = { a = "read" }', "policy", "warn 0 rules, 1 class of tools, 1 of them guessed", 0),

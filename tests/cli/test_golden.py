@@ -12,6 +12,7 @@ import pytest
 import zstandard
 
 from rightcall.settings.schemas import SCHEMAS
+from rightcall.stats.intervals import wilson
 
 GO = ("golden", "traces.jsonl", "--cases", "cases.jsonl")
 
@@ -255,12 +256,12 @@ def test_a_fail_outranks_thin_coverage_and_both_are_said(rightcall, write):
     assert "1 FAIL; only 1 of 2 could be judged" in said.err
 
 
-def test_several_traces_of_a_case_are_trials_without_an_interval(rightcall, write):
+def test_several_traces_of_a_case_are_trials_that_count_as_one_case(rightcall, write):
     write("cases.jsonl", {"id": "c", "expect": {"calls": []}})
     write("traces.jsonl", *({"id": f"t{i}", "case_id": "c", "trial": i, "calls": []} for i in range(3)))
     rate = rightcall(*GO, "--json").json["summary"]["pass_rate"]
-    assert (rate["estimate"], rate["low"], rate["n"]) == (1, None, 3)
-    assert "not independent" in rate["reason"]
+    assert (rate["estimate"], rate["n"], rate["method"]) == (1, 3, "wilson 0.95, clustered in 1 case")
+    assert rate["low"] == pytest.approx(wilson(1, 1).low)
 
 
 def test_a_repeated_trace_id_is_said(rightcall, write):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import json
 import os
 import re
+from collections import Counter
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -130,6 +132,16 @@ def test_a_full_disk_under_stdout_hides_no_verdict(write, tmp_path):
     assert b"not everything was printed: No space left on device" in done.stderr
 
 
+def test_what_github_cannot_be_told_does_not_hide_the_reports(rightcall, write, tmp_path, monkeypatch):
+    mixed(write)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "nowhere/summary.md"))
+    said = rightcall("run", "--quiet", "--github", "-o", "r.md")
+    assert said.code == 2
+    assert "GitHub was not told everything" in said.err
+    assert "no report was written" not in said.err
+    assert (tmp_path / "r.md").exists()
+
+
 # ---- what contradicts itself -----------------------------------------------------------------------------------------
 
 
@@ -166,3 +178,68 @@ def test_a_folder_that_may_not_be_written_is_told_before_anything_runs(rightcall
     said = rightcall("run", "-o", "r.md")
     assert (said.code, "--out: the folder `.` may not be written" in said.err) == (2, True)
     assert not (tmp_path / ".rightcall").exists()
+
+
+@pytest.mark.parametrize("name", ["tools.json", "answers.jsonl", "next.jsonl", "traces.jsonl", "sub/../tools.json"])
+@pytest.mark.parametrize("command", [("run",), ("golden",), ("rubric",)])
+def test_no_report_takes_the_place_of_a_file_that_the_settings_name(rightcall, desk, tmp_path, command, name):
+    folder = tmp_path / "examples/card-desk"
+    (folder / "sub").mkdir()
+    before = (folder / name).read_bytes()
+    said = rightcall(*command, "-c", DESK, "--store", "runs.db", "-q", "-o", f"examples/card-desk/{name}")
+    assert (said.code, "is one of the files to read" in said.err) == (2, True)
+    assert (folder / name).read_bytes() == before
+
+
+def test_a_file_that_a_pattern_of_the_settings_takes_in_is_spared_too(rightcall, write, tmp_path):
+    mixed(write)
+    write("catalog/one.json", [{"name": "feed"}])
+    write("rightcall.toml", 'traces = "t*.jsonl"', 'cases = "cases.jsonl"', 'tools = "catalog/*.json"')
+    before = (tmp_path / "catalog/one.json").read_bytes()
+    assert rightcall("run", "--grader", "golden", "-o", "catalog/one.json").code == 2
+    assert (tmp_path / "catalog/one.json").read_bytes() == before
+
+
+def test_what_gates_compare_with_may_be_written_anew(rightcall, write):
+    mixed(write)
+    assert rightcall("run", "-q", "-o", "base.json").code == 1
+    assert "base.json" not in rightcall("run", "-q", "--baseline", "base.json", "-o", "base.json").err
+
+
+def test_a_run_that_is_interrupted_at_once_says_how_it_goes_on(rightcall, write, monkeypatch):
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    mixed(write)
+    with monkeypatch.context() as patch:
+        patch.setattr("rightcall.run.suite.grade_all", stop)
+        said = rightcall("run", "-q", "-o", "r.md")
+    assert said.code == 130
+    name = re.search(r"run (\S+) was interrupted: `rightcall run --resume \1` goes on; no report was written", said.err)
+    assert rightcall("run", "-q", "--resume", name.group(1)).code == 1
+
+
+# ---- one run, one set of numbers -------------------------------------------------------------------------------------
+
+
+def test_every_format_counts_the_same_results_and_shows_the_same_figures(rightcall, desk, tmp_path):
+    rightcall(*COMMAND, "--quiet", *OUT)
+    with (tmp_path / "r.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    whole = json.loads((tmp_path / "r.json").read_text())
+    text, page = (tmp_path / "r.md").read_text(), re.sub(r"<[^>]+>", "", (tmp_path / "r.html").read_text())
+    for suite in ET.parse(tmp_path / "r.junit.xml").getroot().findall("testsuite"):
+        name = suite.get("name").partition(".")[2]
+        mine = Counter(row["outcome"] for row in rows if row["grader"] == name)
+        known = sum(1 for one in whole["results"] if one["grader"] == name)
+        assert int(suite.get("tests")) == len(suite.findall("testcase")) == mine.total() == known
+        for count, tag, outcome in (("failures", "failure", "failed"), ("errors", "error", "error")):
+            assert int(suite.get(count)) == len(suite.findall(f"testcase/{tag}")) == mine[outcome]
+        line = re.search(rf"^- {name}: (.*)$", text, re.MULTILINE).group(1)
+        said = {words: int(n) for n, words in re.findall(r"(\d+) (passed|failed|waiting)", line)}
+        assert said == {word: mine[word] for word in ("passed", "failed", "waiting") if mine[word]}
+    rate = whole["summary"]["graders"]["golden"]["pass_rate"]
+    shown = f"{rate['estimate']:.3f} [{rate['low']:.3f}, {rate['high']:.3f}]"
+    assert f"| pass rate | {shown} n={rate['n']} | {rate['excluded']} | {rate['method']} |" in text
+    for number in re.findall(r"\d\.\d{3}", shown):
+        assert number in page

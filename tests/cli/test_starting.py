@@ -291,3 +291,12 @@ def test_without_a_key_in_the_environment_the_suite_gets_one_of_its_own(rightcal
     key = tmp_path / "suite/.rightcall/redaction.key"
     assert key.stat().st_mode & 0o077 == 0
     runs(rightcall)
+
+
+def test_traces_with_secrets_pass_against_the_goldens_that_are_sketched_from_them(rightcall, write, tmp_path):
+    call = {"tool": "mail", "arguments": {"to": "ada@bank.example", "key": "sk-abcdefghijklmnopqrstuvwxyz012345"}}
+    write("t.jsonl", {"id": "t", "case_id": "c", "request": "Mail her.", "calls": [call]})
+    assert "copies of the traces, redacted" in rightcall("init", "t.jsonl").out
+    assert b"ada@" not in (tmp_path / "cases.jsonl").read_bytes() + (tmp_path / "traces.jsonl").read_bytes()
+    said = rightcall("run", "--grader", "golden", "--no-gate", "--quiet")
+    assert (said.code, "all passed" in said.err) == (0, True)

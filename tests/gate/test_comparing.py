@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rightcall.gate.comparing import CaseFacts, Form, compare, decide_regressions, difference_of, flip_words
+from rightcall.gate.comparing import CaseFacts, Form, compare, difference_of, flip_words
+from rightcall.gate.regressions import decide_regressions
 from rightcall.gate.rules import rules_of
 
 SHARE = Form("share", "pass rate")
@@ -154,3 +155,50 @@ def test_of_a_thousand_pairs_of_identical_agents_at_most_five_of_a_hundred_fail(
     answers = identical_pairs(1000, trials, seed=7)
     assert answers.count("FAIL") <= 50
     assert answers.count("PASS") <= 150
+
+
+# ---- what a few trials, scores and limits besides must not do ----
+
+
+@pytest.mark.parametrize("n", [5, 10, 20])
+def test_a_few_trials_that_turned_good_do_not_pass_a_small_set(n):
+    old, new = many([[1, 1, 0]] + [[1, 1, 1]] * (n - 1)), many([[1, 1, 1]] * n)
+    found = asked(old, new)
+    assert found.answer == "INCONCLUSIVE"
+    assert found.more > 30
+
+
+def test_levels_of_trials_are_means_over_cases_so_that_their_difference_is_the_difference():
+    old, new = many([[1], [0, 0, 0]]), many([[1, 1, 1, 1], [0]])
+    diff, _ = compare("golden", old, new, SHARE, resamples=200)
+    assert (diff.old.estimate, diff.new.estimate, diff.difference.estimate) == (0.5, 0.5, 0.0)
+    assert (diff.old.n, diff.repeated) == (2, True)
+
+
+def test_an_inconclusive_comparison_says_how_many_further_cases_would_settle_it_or_why_nobody_knows():
+    found = asked(many([1] * 50), many([1] * 50))
+    assert (found.answer, found.more, found.alike) == ("INCONCLUSIVE", 139, True)
+    assert asked(many([1] * 189), many([1] * 189)).answer == "PASS"
+    assert "no number of cases" in asked(many([1] * 50), many([0] + [1] * 49)).reason
+    assert "it is worse" in asked(many([1] * 50), many([0, 0, 0] + [1] * 47)).reason
+    assert "as long as so much is unread" in asked(many([1] * 50), many([1] * 46 + [None] * 4)).reason
+
+
+def test_cases_that_fell_count_where_a_grader_gives_scores():
+    form = Form("mean", "overall", (1.0, 5.0))
+    old, new = ({f"c{n}": CaseFacts(f"c{n}", value - 0.5 * (n < lost), 1) for n, value in enumerate([4.0] * 400)}
+                for lost in (0, 2))  # fmt: skip
+    diff, found = compare("rubric", old, new, form, resamples=200)
+    assert (diff.worse, diff.lost) == (2, 0)
+    assert decide_regressions(rule("rubric.regressions", max=0), diff, found, "base").reason.startswith(
+        "2 cases got worse, and 0 may"
+    )
+    assert decide_regressions(rule("rubric.regressions", max=2), diff, found, "base").answer == "PASS"
+
+
+def test_cases_that_nobody_could_read_in_both_are_not_said_to_be_missing():
+    found = asked(cases(a=[1]), cases(a=[None]))
+    assert (found.answer, found.reason.split(";")[0]) == (
+        "INCONCLUSIVE",
+        "no case that both have was evaluated in both",
+    )

@@ -210,3 +210,38 @@ def test_a_corrected_mean_is_held_against_its_own_interval(limit, low, unread, a
 
 def test_a_corrected_mean_that_nobody_knows_is_no_pass():
     assert decide_estimate(rule("interpretation.fidelity", min=0.1), None, sample([])).answer == "INCONCLUSIVE"
+
+
+@settings(deadline=None, max_examples=300)
+@given(VALUES, st.sets(st.integers(0, 79), min_size=1, max_size=6), st.floats(0.02, 0.99), st.sampled_from(["min", "max"]),
+       st.integers(0, 2), st.sampled_from(["golden.pass_rate", "golden.overall"]))  # fmt: skip
+def test_records_that_were_skipped_never_turn_another_answer_into_a_pass(pairs, lost, limit, side, loose, name):
+    if name == "golden.pass_rate":
+        pairs = [(case, float(value == 1)) for case, value in pairs]
+    kept = [pair for n, pair in enumerate(pairs) if n not in lost]
+    asked = rule(name, **{side: limit})
+    before, after = (
+        decide_limit(asked, sample([v for _, v in these], [c for c, _ in these], loose=loose + len(pairs) - len(these)))
+        for these in (pairs, kept)
+    )
+    assert before.answer == "PASS" or after.answer != "PASS"
+
+
+def test_a_skipped_record_may_be_of_any_case_so_it_makes_the_results_worth_no_more():
+    whole = sample([0.0] * 3 + [1.0] * 87, [n // 3 for n in range(90)], unread=[29])
+    less = sample([1.0] * 87, [n // 3 for n in range(3, 90)], unread=[29], loose=3)
+    bounds = [decide_limit(rule(min=0.1), one).pessimistic.low for one in (whole, less)]
+    assert bounds[1] <= bounds[0]
+
+
+def test_a_point_rule_on_a_most_is_said_as_it_is_measured():
+    (said,) = decide_limit(rule("preference.order_inconsistent", max=0.1, on="point"), share(5, 95)).warnings
+    assert "the 95 % bound is 0.102" in said
+    assert "an agent at 0.11 passes it" in said
+
+
+def test_the_share_that_a_count_may_hide_takes_trials_of_a_case_for_one():
+    name, values = "golden.vetoes", [0.0] * 200
+    one, four = (decide_count(rule(name, max=0), sample(values, [n // k for n in range(200)])) for k in (1, 4))
+    assert one.bound.high == pytest.approx(1 - 0.05 ** (1 / 200))
+    assert four.bound.high == pytest.approx(1 - 0.05 ** (1 / 50))

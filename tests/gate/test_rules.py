@@ -122,9 +122,33 @@ def test_all_faults_are_told_together_and_the_good_rules_are_kept():
         ("selection.precision", {"min": 0.98, "on": "point"}, "≥ 0.98, point"),
         ("preference.order_inconsistent", {"max": 0.1, "confidence": 0.9}, "≤ 0.1, upper 90 % bound"),
         ("golden.vetoes", {"max": 0}, "≤ 0"),
-        ("regressions", {}, "not worse than the baseline by more than 0.02"),
-        ("rubric.regressions", {}, "not worse than the baseline by more than 0.08"),
+        ("regressions", {}, "at most 0.02 worse than the baseline"),
+        ("rubric.regressions", {}, "at most 0.08 worse than the baseline"),
     ],
 )
 def test_a_rule_is_said_in_words(name, values, words):
     assert rule_words(only({name: values})) == words
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"golden.regressions": {"margin": 2}}, "the whole scale"),
+        ({"golden.overall": {"against": "previous", "margin": 1}}, "the whole scale"),
+        ({"rubric.regressions": {"margin": 4}}, "the whole scale"),
+        ({"coverage": {"min": 0.98, "on": "lower"}}, "has no bound"),
+        ({"regressions": {"on": "upper"}}, "the lower end of the difference counts"),
+        ({"golden.pass_rate": {"min": 98}}, "lies from 0 to 1"),
+        ({"golden.pass_rate": {"min": "98%"}}, "must be a number"),
+        ({"golden.pass_rate": {"min": 0.9, "confidence": 1.0}}, "from 0.5 to below 1"),
+        ({"golden.pass_rate": {"min": 0.9, "confidence": 0}}, "from 0.5 to below 1"),
+    ],
+)
+def test_what_would_make_a_rule_pass_or_mean_nothing_is_refused(table, words):
+    rules, faults = read_rules(table)
+    assert rules == ()
+    assert words in faults[0].message
+
+
+def test_a_margin_of_one_point_of_five_is_no_fault():
+    assert only({"rubric.regressions": {"margin": 1}}).margin == 1

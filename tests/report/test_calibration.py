@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 sys.path.append(str(Path(__file__).parents[1] / "run"))
@@ -14,7 +15,8 @@ sys.path.append(str(Path(__file__).parents[1] / "run"))
 from labels_making import calibrated, put_labels, put_run, told
 
 from rightcall.report.calibration import markdown, plain_values, print_calibration
-from rightcall.report.calibration_parts import parts_of
+from rightcall.report.calibration_parts import p_value, parts_of
+from rightcall.stats.fitness import condition
 from rightcall.store.store import Store
 
 
@@ -98,3 +100,39 @@ def test_plain_values_have_the_verdict_beside_the_fitness(store):
     put_labels(store, told(38, 7, 4, 71))
     [one] = plain_values(calibrated(store))["calibrations"]
     assert one["verdict"] == one["fitness"]["verdict"] == "INSUFFICIENT"
+
+
+def test_a_figure_that_fails_is_never_shown_as_the_threshold(store):
+    put_run(store)
+    put_labels(store, told(79, 21, 0, 100), people=2)
+    one = calibrated(store).calibrations[0]
+    detection = replace(one.figures.detection, estimate=0.79996, low=0.79996)
+    conditions = tuple(
+        condition("detection", detection, 0.8) if each.name == "detection" else each for each in one.fitness.conditions
+    )
+    one = replace(
+        one, figures=replace(one.figures, detection=detection), fitness=replace(one.fitness, conditions=conditions)
+    )  # fmt: skip
+    parts = list(parts_of(one, "all"))
+    [row] = [row for part in parts if part.grid for row in part.grid.rows if row[0] == "catches FAIL (Se)"]
+    assert row[1:3] == ("0.79996", f"0.79996 – {detection.high:.3f}")
+    [line] = [line for part in parts for line in part.lines if line.startswith("FAIL  catches")]
+    assert line.startswith("FAIL  catches FAIL: detection 0.79996, interval 0.79996 – ")
+
+
+def test_what_was_chosen_on_these_labels_is_said_to_be(store):
+    put_run(store, "preference")
+    pairs = [(("A", 0.9), "A"), (("B", 0.9), "B")] * 60 + [(("A", 0.5), "B"), (("B", 0.5), "B")] * 10
+    pairs.append((("A", 0.9), "B"))
+    put_labels(store, pairs, "preference")
+    shown = said(calibrated(store))
+    assert "decide alone from 0.9 on" in shown
+    assert "a threshold and a map chosen on these labels look a little too good on them: look again" in shown
+    assert "a threshold says where the judge is seldom wrong, not that it is fit" in shown
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0, "p < 0.001"), (4e-4, "p < 0.001"), (0.0006, "p = 0.001"), (1.0, "p = 1.000")]
+)
+def test_a_small_p_value_is_never_shown_as_nought(p, shown):
+    assert p_value(p) == shown

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import io
 from pathlib import Path
 
 import pytest
 from report_making import case, report
 
 from rightcall.errors import ConfigError
-from rightcall.report import formats
+from rightcall.report import files, formats
 from rightcall.report.formats import WRITERS, refuse, write_reports
 
 
@@ -63,3 +65,26 @@ def test_all_files_appear_or_none(monkeypatch):
         write_reports(report([case()]), [Path("new.md"), Path("old.csv"), Path("b.sarif")])
     assert [path.name for path in Path().iterdir()] == ["old.csv"]
     assert Path("old.csv").read_text("utf-8") == "as it was"
+
+
+def test_if_one_file_finds_no_room_when_it_is_closed_none_appears(tmp_path):
+    class Full(io.BytesIO):
+        def close(self) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    begun = files._begun
+
+    def full(path):
+        stream, name = begun(path)
+        if path.name != "b.md":
+            return stream, name
+        stream.close()
+        return Full(), name
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_begun", full)
+        with pytest.raises(ConfigError, match=r"b\.md: cannot write: No space left on device"):
+            files.write_whole(
+                [tmp_path / name for name in ("a.md", "b.md", "c.md")], lambda _, stream: stream.write(b"x")
+            )
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from io import StringIO
 
+import pytest
 from gate_making import golden, passes, rubric, run, selection
 from rich.console import Console
 
@@ -83,3 +84,28 @@ def test_scores_are_compared_with_their_differences():
     assert "rubric  c0 4 → 3" in out.getvalue()
     assert "overall_score" not in out.getvalue()
     assert "tool_selection_score -1.000" in out.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_figure_is_torn_from_its_name_where_the_table_is_narrow(width):
+    rows = [rubric(n, 4 + n % 2) for n in range(30)]
+    table = {"rubric.overall_score": {"min": 4.3}, "rubric.regressions": {}}
+    lines = shown(run(*rows), table, width, baseline=run(*rows, name="b")).splitlines()
+    assert max(map(len, lines)) <= width
+    assert sum("lower 95 % bound 4.277" in line for line in lines) == 1
+    assert sum("4.500 [4.310, 4.690] n=30" in line for line in lines) == 1
+    assert any("rule: at most 0.08 worse" in line for line in lines)
+
+
+def test_trials_and_steps_are_said_to_count_once_in_a_comparison():
+    old, new = (
+        run(*(golden(3 * n + k, "FAIL" if n < bad else "PASS", case=f"c{n}") for n in range(20) for k in range(3)))
+        for bad in (1, 3)
+    )
+    out = StringIO()
+    print_diff(Console(file=out, width=120), diff(old, new))
+    text = out.getvalue()
+    assert "a case of several results (trials, steps) counts once in each figure" in text
+    assert "counted here as PASS: a case of which all results passed" in text
+    assert "old 0.950" in text
+    assert "n=20 cases" in text

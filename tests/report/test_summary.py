@@ -11,13 +11,16 @@ import pytest
 
 from rightcall import __version__
 from rightcall.report.summary import NOT_SUCCESS, counted, headline, most_first, notes, run_facts, summary
+from rightcall.report.viewing import view_of
+from rightcall.run.results_live import graded_results
+from rightcall.stats.intervals import wilson
 
 FEED = {"tool": "feed", "arguments": {"tank": 2}}
 CASE = {"id": "c", "expect": {"calls": [FEED]}}
 
 
 def trace(name: str, *calls: dict, **fields: object) -> dict:
-    return {"id": name, "case_id": "c", "calls": list(calls), **fields}
+    return {"id": name, "case_id": "c", "calls": list(calls)} | fields
 
 
 # ---- what `--json` calls run -----------------------------------------------------------------------------------------
@@ -125,8 +128,20 @@ def test_the_headline_has_counts_rate_interval_and_what_it_does_not_say(graded):
 def test_the_headline_says_what_could_not_be_judged(graded):
     said = headline(graded([CASE, {"id": "d"}], [trace("t", FEED), trace("u")], '[policy]\nforbidden = ["feed"]'))
     assert said[0] == "3 results: 0 PASS, 2 FAIL (1 by veto), 1 unevaluable (no_trace 1)"
-    assert "several traces of one case are not independent" in said[1]
+    assert said[1].endswith("n=2 (wilson 0.95, clustered in 1 case)")
     assert said[2] == "coverage 0.667: the rest could not be judged and is in no figure"
+
+
+def test_several_traces_of_a_case_widen_the_interval_as_in_every_report(graded):
+    rows = [trace(f"t{n}", *([FEED] * (n != 3)), case_id=f"c{n % 4}") for n in range(8)]
+    cases = [{"id": f"c{n}", "expect": {"calls": [FEED]}} for n in range(4)]
+    done = graded(cases, rows)
+    rate, shown = done.tally.pass_rate(), view_of(graded_results(done)).graders[0].bars[0].value
+    assert (rate.estimate, rate.n, rate.method) == (7 / 8, 8, "wilson 0.95, clustered in 4 cases")
+    assert rate == shown
+    alone = wilson(7, 8)
+    assert rate.low < alone.low
+    assert f"pass rate 0.875 [{rate.low:.3f}, {rate.high:.3f}] n=8" in headline(done)[1]
 
 
 def test_a_coverage_that_is_not_whole_is_never_shown_as_whole(graded):

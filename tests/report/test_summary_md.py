@@ -11,7 +11,7 @@ from report_making import HOSTILE, case, hostile_case, report
 
 from rightcall.gate.decision import Decision, Diff, Flip, GateReport, GraderDiff, JudgeFitness
 from rightcall.report.summary_md import FAILURES, LIMIT, fence, render, text, trim
-from rightcall.report.view import Bar, CallLine, GraderView, Matrix, Table
+from rightcall.report.view import Bar, CallLine, Counts, GraderView, Matrix, Table
 from rightcall.stats.intervals import wilson
 
 
@@ -199,3 +199,13 @@ def test_a_summary_is_smaller_than_github_takes():
 )  # fmt: skip
 def test_without_a_gate_nothing_unread_looks_like_a_pass(cases, answer):
     assert render(report(cases)).splitlines()[0].removeprefix("# rightcall: ").strip("`").startswith(answer)
+
+
+def test_what_passed_and_is_listed_all_the_same_is_said_and_counted():
+    high = [case(f"t-{n}", "passed", kind="HIGH", grader="rubric") for n in range(25)]
+    part = GraderView(grader="rubric", counts=Counts(n=30, passed=29, waiting=1, serious=25))
+    view = report(high, graders=(part,), failures=lambda: iter(high))
+    shown = render(view)
+    assert "- rubric: 29 passed, 25 of them serious · 1 waiting for a person" in shown
+    assert "what is serious although its grader gives no verdict (HIGH of a rubric, a misread result)" in shown
+    assert "… 6 more in the artifact" in shown

@@ -31,6 +31,15 @@ def test_a_column_for_the_case_only_where_it_says_something(graded, screen):
     assert "case " in screen(graded([CASE], [trace("t", FEED)])).splitlines()[0]
 
 
+def test_a_trace_of_thousands_of_calls_does_not_flood_the_screen(graded, screen):
+    calls = [{"tool": f"t{n}", "arguments": {}} for n in range(1000)]
+    done = graded([CASE], [trace("long", *calls)])
+    out = screen(done)
+    assert len(out.splitlines()) < 400
+    assert "more; `rightcall golden --trace ID` prints them all" in out
+    assert len(screen(done, full=True).splitlines()) > 2000
+
+
 def test_a_pipe_gets_no_escape_codes(graded, screen):
     assert "\x1b" not in screen(graded([CASE], [trace("bad")]))
 

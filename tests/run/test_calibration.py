@@ -267,6 +267,14 @@ def test_a_judge_that_always_says_pass_is_never_fit(tmp_path_factory, fails, pas
         assert not enough or calibrated(store, resamples=50).verdict == "NOT_FIT"
 
 
+@pytest.mark.parametrize("pairs", [told(60, 5, 0, 0), told(0, 0, 5, 60), told(2, 1, 12, 60)])
+def test_labels_of_nearly_one_class_never_make_a_judge_unfit(store, pairs):
+    found = one_of(store, pairs)
+    assert found.figures.kappa.estimate < 0.6
+    assert found.verdict == "INSUFFICIENT"
+    assert "agreement beyond chance says little" in found.fitness.reasons[-1]
+
+
 def test_levels_equal_to_people_are_fit_and_levels_at_random_are_not(store):
     dice = Random(4)
     levels = [dice.choice((1, 2, 3, 4, 5)) for _ in range(120)]

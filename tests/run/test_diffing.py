@@ -4,6 +4,7 @@ import pytest
 from gate_making import golden, row, rubric, run, selection
 
 from rightcall.gate.comparing import flip_words
+from rightcall.gate.rules import rules_of
 from rightcall.run.diffing import diff
 
 
@@ -80,3 +81,51 @@ def test_pairs_of_traces_are_compared_by_who_won():
     found = part(run(*(pair(n, "B") for n in range(6))), run(*(pair(n, "A" if n == 0 else "B") for n in range(6))))
     assert [flip_words(one) for one in found.flips] == ["c0 B → A"]
     assert found.difference.estimate == pytest.approx(-1 / 6)
+
+
+def gated(old, new, **table):
+    from rightcall.run.gating import gate
+
+    ((name, values),) = table.items()
+    report = gate(new, rules_of({name.replace("__", "."): values}), baseline=old)
+    return report.decisions[0]
+
+
+def test_of_a_metric_of_which_less_is_better_more_is_worse():
+    def pairs(inconsistent):
+        return run(*(row("preference", n, "A", {"agent_a": "x", "agent_b": "y", "order_inconsistent": n < inconsistent})
+                     for n in range(200)))  # fmt: skip
+
+    rule = {"against": "x", "max": 0.9}
+    assert gated(pairs(0), pairs(60), preference__order_inconsistent=rule).answer == "FAIL"
+    better = gated(pairs(60), pairs(0), preference__order_inconsistent=rule)
+    assert (better.answer, better.value.estimate) == ("PASS", 0.3)
+
+
+def test_the_limit_of_a_figure_is_no_number_of_cases_that_may_turn():
+    old, new = (run(*(golden(n, "FAIL" if n == bad else "PASS") for n in range(400))) for bad in (-1, 3))
+    found = gated(old, new, golden__pass_rate={"against": "x", "max": 1.0})
+    assert (found.answer, found.rule) == ("PASS", "at most 0.02 worse than the baseline")
+
+
+def test_several_trials_are_compared_by_the_figure_that_the_rule_names():
+    old = run(*(golden(10 * n + k, case=f"c{n}") for n in range(60) for k in range(3)))
+    new = run(*(golden(10 * n + k, "FAIL" if k == 0 else "PASS", case=f"c{n}") for n in range(60) for k in range(3)))
+    values = [
+        gated(old, new, **{f"golden__pass_{kind}": {"against": "x"}}).value.estimate for kind in ("hat_3", "at_2")
+    ]
+    assert values == [-1.0, 0.0]
+
+
+def test_a_result_that_nobody_could_read_is_unread_although_a_critical_was_confirmed_on_its_trace():
+    old = run(*(rubric(n) for n in range(300)))
+    lost = rubric(0, None, critical="confirmed", signed="confirmed by dana: closed for good")
+    found = gated(old, run(lost, *(rubric(n) for n in range(1, 300))), rubric__regressions={})
+    assert found.pessimistic is not None
+
+
+def test_a_value_that_is_on_no_scale_is_unread_and_breaks_nothing():
+    old, new = (run(*(row("tone", n, None, {"reply": {"grade": value}}, status="EVALUATED") for n in range(5)))
+                for value in (1, 3))  # fmt: skip
+    assert part(old, new).difference.reason == "no case that both have was evaluated in both"
+    assert part(old, new).unevaluable == ("c0", "c1", "c2", "c3", "c4")

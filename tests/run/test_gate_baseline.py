@@ -5,6 +5,7 @@ from gate_making import passes, run
 
 from rightcall.errors import ConfigError, StoreError
 from rightcall.run.gate_baseline import baseline_of, is_file, same_suite
+from rightcall.run.results_file import read_results
 from rightcall.run.results_store import stored_results
 from rightcall.store.records import RunEvent, RunRecord
 from rightcall.store.store import Store
@@ -70,3 +71,33 @@ def test_a_file_is_one_by_its_name_or_because_it_is_there(tmp_path, monkeypatch)
         baseline_of("gone.json", run(*passes(3)), None, tmp_path)
     with pytest.raises(ConfigError, match="there is no baseline `20261130-1`"):
         baseline_of("20261130-1", run(*passes(3)), None, tmp_path)
+
+
+def test_a_run_is_never_its_own_baseline(store, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put(store, "20261130-1")
+    now = stored_results(store, "20261130-1")
+    assert baseline_of("20261130-1", now, store, tmp_path) == (
+        "the baseline 20261130-1 is this very run: nothing could be worse"
+    )
+    line = '{"grader": "golden", "status": "EVALUATED", "verdict": "PASS", "case_id": "a", "trace_id": "a"}'
+    for name, run_id in (
+        ("a.json", '"20261130-1", "started_at": "2026-11-30T10:00:00Z"'),
+        ("b.json", "null"),
+        ("c.json", '"20261130-1", "started_at": "2026-11-30T09:00:00Z"'),
+    ):
+        (tmp_path / name).write_text(
+            f'{{"run": {{"grader": "golden", "id": {run_id}}}, "summary": {{}}, "results": [{line}]}}'
+        )
+    assert "this very run" in baseline_of("a.json", now, store, tmp_path)
+    alone = read_results(tmp_path / "b.json")
+    assert "this very run" in baseline_of("b.json", alone, None, tmp_path)
+    for other in ("b.json", "c.json"):
+        assert baseline_of(other, now, store, tmp_path).name.endswith(other)
+
+
+def test_the_run_before_of_a_suite_is_one_on_the_same_case_files(store, tmp_path):
+    put(store, "20261130-1", grader="run")
+    put(store, "20261130-2", grader="run", cases=("other.toml",))
+    put(store, "20261130-3", grader="run")
+    assert previous(store, "20261130-3", tmp_path) == "20261130-1"

@@ -386,3 +386,50 @@ def test_a_trace_that_two_graders_saw_is_vetoed_once():
     twice = msgspec.structs.replace(rubric(1), line=msgspec.json.encode(line))
     found = named(asked(run(golden(1, "FAIL", vetoes=["close_card is forbidden"]), twice, golden(2))), "vetoes")
     assert (found.value.estimate, found.value.n, len(found.details)) == (1, 2, 1)
+
+
+# ---- one trace, several graders ----
+
+
+def test_a_trace_that_two_graders_see_vetoed_is_one_trace_and_listed_once():
+    import json
+
+    breach = {"rule": "forbidden", "severity": "CRITICAL", "message": "close_card is forbidden"}
+    seen = rubric(3)
+    seen = msgspec.structs.replace(seen, line=json.dumps({**seen.value(), "vetoes": [breach]}).encode())
+    rows = [
+        golden(n, "FAIL" if n == 3 else "PASS", vetoes=["close_card is forbidden"] if n == 3 else ()) for n in range(10)
+    ]
+    found = named(asked(run(*rows, *(seen if n == 3 else rubric(n) for n in range(10)))), "vetoes")
+    assert (found.value.estimate, found.value.n) == (1.0, 10)
+    assert found.reason == "traces with a policy veto: 1 of 10, and none may be"
+    assert found.details == ("c3 (t3): close_card is forbidden",)
+
+
+def test_a_confirmed_critical_on_a_trace_of_which_no_rule_sees_a_result_fails():
+    confirmed = rubric(300, 2.0, "CRITICAL", critical="confirmed", signed="confirmed by dana: a card was closed")
+    table = {"golden.pass_rate": {"min": 0.5}}
+    assert named(asked(run(*passes(100), confirmed), table), "critical").answer == "FAIL"
+    aside = golden(300, None, reason="stopped_early")
+    assert named(asked(run(*passes(100), aside, confirmed), table), "critical").answer == "FAIL"
+    failed = asked(run(*passes(100), golden(300), confirmed), table)
+    assert (named(failed, "critical").answer, failed.answer) == ("PASS", "PASS")
+
+
+@pytest.mark.parametrize("fact", ["aliases", "exclude_tools", "min_confidence", "allow_tie", "second_judge"])
+def test_with_another_rule_of_grading_nothing_is_comparable(fact):
+    old, new = (run(*passes(9), name=str(value), facts={"golden": {fact: value}}) for value in (1, 2))
+    assert named(asked(new, {"regressions": {}}, baseline=old), "golden.regressions").answer == "NOT_COMPARABLE"
+
+
+def test_how_many_labels_a_judge_needs_is_said_of_labels_like_those_before():
+    known = fit("FIT", detection=wilson(38, 45))
+    found = named(asked(run(rubric(1)), {"judge.tpr": {"min": 0.8}}, fitness=known), "judge.tpr")
+    assert found.more > 0
+    assert found.alike
+
+
+@pytest.mark.parametrize(("max_", "answer"), [(0.02, "PASS"), (0.019, "INCONCLUSIVE")])
+def test_what_may_be_unread_is_held_against_its_limit_exactly(max_, answer):
+    found = named(asked(run(*passes(50, lost=1)), {"unevaluable": {"max": max_}}), "unevaluable")
+    assert (found.answer, found.threshold) == (answer, max_)

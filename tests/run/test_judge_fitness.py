@@ -76,6 +76,19 @@ def test_a_judge_that_was_never_calibrated_is_unknown(store):
     assert fitness_of(None, stored_results(store, RUN))["selection", "fast"].verdict == "UNKNOWN"
 
 
+def test_labels_that_prompts_are_tuned_on_prove_nothing(store):
+    put_run(store)
+    put_labels(store, GOOD[:1])
+    known = {"grader": "selection", "field": "grade"}
+    store.write([record(**known, split="dev")], ["{}"])
+    found = fitness(store)["selection", "fast"]
+    assert found.verdict == "UNKNOWN"
+    assert found.reason == "calibrated on the dev part of the labels only, on which prompts are tuned"
+    store.write([record(**known, verdict="NOT_FIT")])
+    store.write([record(**known, split="dev", at="2026-11-30T12:00:00Z")])
+    assert fitness(store)["selection", "fast"].verdict == "NOT_FIT"
+
+
 def test_another_prompt_or_model_says_what_was_calibrated_and_what_was_used(store):
     labelled(store, GOOD)
     calibrate(store)

@@ -177,6 +177,7 @@ def test_an_item_that_is_not_named_uniquely_is_not_guessed(store, labels):
         ({"note": 4}, "`note` must be a text"),
         ({"verdict": "0" * 64}, "the verdict 000000000000… is not on record"),
         ({"whom": "bo"}, "`whom` is no column of labels (did you mean `who`?)"),
+        ({"fields.grade": "PASS"}, "`fields.grade` is no column of labels (did you mean `field.grade`?)"),
         ({"field.grad": "PASS"}, "`grad` is no field of golden (did you mean `grade`?)"),
     ],
 )
@@ -258,6 +259,7 @@ def test_a_column_that_is_unknown_is_named_once(store, labels):
     table = f"item,who,at,blind,grade\n{item},bo,{AT},true,PASS\n{item},cy,{AT},true,PASS\n"
     messages = [message for _, message in problems(store, labels(table, name="labels.csv"))]
     assert sum("is no column of labels" in message for message in messages) == 1
+    assert "`grade` is no column of labels (did you mean `field.grade`?)" in messages
 
 
 @pytest.mark.parametrize(

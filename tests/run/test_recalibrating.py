@@ -10,7 +10,9 @@ from pair_making import Contest, always, pairs_of, prefers, says, traces
 from rightcall.grade.preference import PreferenceResult, Reconciled
 from rightcall.run.calibration_said import said_of
 from rightcall.run.judge_use import Use, Uses
+from rightcall.run.recalibrating import unfit_models
 from rightcall.run.record import sha256_of
+from rightcall.settings.load import load_settings
 from rightcall.stats.recalibration import Isotonic
 from rightcall.store.records import CalibrationRecord
 from rightcall.store.store import Store
@@ -191,3 +193,18 @@ def test_the_two_orders_of_a_pair_are_one_answer_of_the_judge():
     unread = replace(result, reconciled=(Reconciled(judge="fast", orders=1),), reason="JUDGE_EMPTY", verdict=None)
     [said] = said_of("preference", msgspec.to_builtins(unread), Uses(None, {}))
     assert (said.fields, said.reason) == ({}, "JUDGE_EMPTY")
+
+
+def test_a_light_judge_is_out_by_the_newest_calibration_that_proves_something(tmp_path):
+    (tmp_path / "rightcall.toml").write_text('store = "s.db"\n')
+    loaded = load_settings(tmp_path / "rightcall.toml", {}, {})
+    known = {
+        "grader": "interpretation", "judge": "light", "field": "score", "model": "m", "prompt_sha256": "p",
+        "at": "2026-11-30T10:00:00Z", "report": sha256_of(b"{}"),
+    }  # fmt: skip
+    out = []
+    for split, verdict in (("dev", "NOT_FIT"), ("test", "NOT_FIT"), ("dev", "FIT"), ("all", "INSUFFICIENT")):
+        with Store.open(tmp_path / "s.db") as store:
+            store.write([CalibrationRecord(**known, split=split, verdict=verdict)], ["{}"])
+        out.append(list(unfit_models(loaded, "light", "p")))
+    assert out == [[], ["m"], ["m"], []]

@@ -8,6 +8,7 @@ import pytest
 from desk_suite import DESK, copy_desk
 from hypothesis import given
 from hypothesis import strategies as st
+from labels_making import put_labels, put_run
 
 from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
@@ -22,6 +23,7 @@ from rightcall.run.results_file import read_results
 from rightcall.run.results_live import graded_results, judged_results
 from rightcall.run.results_store import stored_results
 from rightcall.settings.load import load_settings
+from rightcall.store.store import Store
 from rightcall.trace.redact import Redactor
 
 
@@ -50,6 +52,18 @@ def test_a_run_of_golden_is_the_same_from_its_spool_and_from_the_record(desk):
         assert isinstance(failing.typed(), GoldenResult)
         assert all(row.case_version for row in theirs if row.case_id and row.reason is None)
         assert {row.decided_by for row in theirs} == {"code"}
+
+
+def test_a_run_is_read_with_few_questions_to_the_store(tmp_path, monkeypatch):
+    with Store.open(tmp_path / "s.db") as store:
+        put_run(store)
+        put_labels(store, [("PASS", None)] * 500)
+        asked, read = [], store.database.read
+        monkeypatch.setattr(store.database, "read", lambda work: asked.append(work) or read(work))
+        rows = list(stored_results(store, "20261129-1").rows())
+    assert len({row.unit for row in rows}) == 500
+    assert all(f'"{row.unit}"'.encode() in row.line for row in rows)
+    assert len(asked) < 30
 
 
 def test_a_judged_run_is_the_same_from_its_spool_and_from_the_record(desk):

@@ -328,3 +328,11 @@ def test_what_cannot_be_is_refused(wrong):
     with pytest.raises(ConfigError) as caught:
         wrong()
     assert caught.value.code == "STAT_VALUE_INVALID"
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_where_one_gave_one_label_throughout_kappa_is_nought_without_an_interval(weights):
+    for pairs in ([(1, 1)] * 40 + [(1, 2)] * 25, [(1, 1)] * 40 + [(2, 1)] * 25):
+        found = kappa(pairs, weights=weights, labels=[1, 2, 3])
+        assert (found.estimate, found.low, found.high) == (0.0, None, None)
+        assert found.reason == "one of the two gave one label throughout, so that kappa is 0 whatever the other says"

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -229,3 +230,51 @@ def test_what_cannot_be_is_refused(wrong):
     with pytest.raises(ConfigError) as caught:
         wrong()
     assert caught.value.code == "STAT_VALUE_INVALID"
+
+
+# ---- words and digits ----
+
+
+def below_by_a_hair(threshold):
+    return Estimate(estimate=threshold - 4e-6, low=threshold - 0.1, high=threshold + 0.1, n=500, method="wilson 0.95")
+
+
+@pytest.mark.parametrize("threshold", [0.6, 0.667, 0.8, 1.0])
+def test_a_number_that_fails_is_never_written_as_the_threshold(threshold):
+    found = condition("agreement", below_by_a_hair(threshold), threshold)
+    assert found.answer == "FAIL"
+    assert float(found.reason.split()[1].rstrip(",")) < threshold
+    bound = msgspec.structs.replace(below_by_a_hair(threshold), estimate=threshold, low=threshold - 4e-6)
+    found = condition("agreement", bound, threshold)
+    assert found.answer == "INCONCLUSIVE"
+    assert float(found.reason.split("interval ")[1].split()[0]) < threshold
+
+
+def test_a_figure_without_an_interval_that_is_below_says_both():
+    value = Estimate(estimate=0.0, low=None, high=None, n=60, method="cohen kappa", reason="one label throughout")
+    found = condition("agreement", value, 0.6)
+    assert (found.answer, found.reason) == ("FAIL", "agreement 0 is below 0.6 (one label throughout)")
+    assert condition("agreement", msgspec.structs.replace(value, estimate=0.7), 0.6).answer == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("ceiling", [0.8, 0.7, 0.9, 0.95, 1.0])
+def test_the_ceiling_less_its_margin_is_what_is_written(ceiling):
+    floor = round(ceiling - 0.1, 10)
+    people = Estimate(estimate=ceiling, low=0.0, high=1.0, n=50, method="cohen kappa")
+    for value, answer in ((floor, "PASS"), (floor - 1e-9, "FAIL")):
+        judge = Estimate(estimate=value, low=0.0, high=1.0, n=50, method="cohen kappa")
+        found = ceiling_condition(judge, people, 0.1)
+        assert (found.answer, found.threshold) == (answer, floor)
+        assert found.reason is None or float(found.reason.split()[1]) < floor
+
+
+@pytest.mark.parametrize("counts", [{"PASS": 65, "FAIL": 0}, {"PASS": 80, "FAIL": 9}, {"A": 90, "TIE": 5, "B": 5}])
+def test_where_nearly_all_labels_are_one_a_low_agreement_is_not_held_against_the_judge(counts):
+    low = Estimate(estimate=0.0, low=-0.1, high=0.1, n=sum(counts.values()), method="cohen kappa")
+    people = Estimate(estimate=0.9, low=0.8, high=1.0, n=60, method="cohen kappa")
+    found = fitness(counts, low, people=people, bar=Bar(detection=None))
+    assert found.verdict == "INSUFFICIENT"
+    assert found.reasons[-1].startswith("agreement beyond chance says little")
+    assert fitness(counts, low, detection=wilson(0, 40), bar=Bar()).verdict == "NOT_FIT"
+    varied = dict.fromkeys(counts, 40) | {"FAIL" if "FAIL" in counts else "B": 20}
+    assert fitness(varied, low, people=people, bar=Bar(detection=None)).verdict == "NOT_FIT"

@@ -243,6 +243,16 @@ def test_what_is_not_there_is_said(store):
     assert caught.value.code == "STORE_INVALID"
 
 
+def test_several_bodies_are_given_out_at_once(store):
+    bodies = [f"body {number}" for number in range(600)]
+    store.write([], bodies)
+    names = [sha(body) for body in bodies]
+    assert store.bodies([*names, names[0]]) == dict(zip(names, map(str.encode, bodies), strict=True))
+    assert store.bodies([]) == {}
+    with pytest.raises(StoreError, match=f"there is no body `{sha('x')}`"):
+        store.bodies([*names, sha("x")])
+
+
 @pytest.mark.parametrize("body", ["again and " * 100, "short"])
 def test_a_body_that_was_changed_is_never_given_out(store, tamper, body):
     store.write([], [body])
@@ -251,6 +261,8 @@ def test_a_body_that_was_changed_is_never_given_out(store, tamper, body):
         tamper("bodies", f"UPDATE bodies SET {change}")
         with pytest.raises(StoreError, match=f"the body `{sha(body)}` was changed; verify the log"):
             store.body(sha(body))
+        with pytest.raises(StoreError, match=f"the body `{sha(body)}` was changed"):
+            store.bodies([sha(body)])
 
 
 def test_a_text_in_place_of_bytes_is_a_damaged_store(sqlite_store):

@@ -169,9 +169,10 @@ def _nothing(record: Store, loaded: Loaded, report: CalibrationReport, wanted: W
     others = sum(report.other_split.values())
     said += [f"{others} of the other part (--split)"] if others else []
     whom = f" of `{wanted.judge}`" if wanted.judge is not None else ""
+    part = "" if wanted.split == "all" else f", of the {wanted.split} part"
     there = f"; there are {', '.join(said)}" if said else ""
     return NoDataError(
-        f"there is no label{whom} that counts: blind, drawn at random, of the {wanted.split} part{there}",
+        f"there is no label{whom} that counts: blind, drawn at random{part}{there}",
         hint="people answer with `rightcall review next`; `rightcall review import` takes answers given elsewhere",
     )
 

@@ -59,6 +59,7 @@ def golden(
     judged, 5 if there was nothing to grade.
     """
     from rightcall.cli.exits import unread_output
+    from rightcall.cli.sparing import spare_inputs
     from rightcall.report.write import writer_for
 
     flags = _given(
@@ -72,7 +73,7 @@ def golden(
     for path in out:
         writer_for(path)
     plan, loaded = _plan(config, flags, policy, only=trace, limit=limit, strict=strict)
-    _spare_inputs(out, plan)
+    spare_inputs(out, loaded, [*plan.traces, *(Path(file) for file, _ in plan.cases.files)], policy)
     with _graded(plan, loaded, quiet=quiet or json) as (graded, run_id):
         _write(out, graded)
         with unread_output():
@@ -126,16 +127,6 @@ def _show(graded: Graded, *, json: bool, quiet: bool, no_color: bool, full: bool
         from rightcall.report.terminal import print_run
 
         print_run(screen(no_color=no_color), graded, full=full)
-
-
-def _spare_inputs(out: tuple[Path, ...], plan: Plan) -> None:
-    """Refuse to write over a file that is read."""
-    from rightcall.errors import ConfigError, Place
-
-    read = {path.resolve() for path in plan.traces} | {Path(file).resolve() for file, _ in plan.cases.files}
-    for path in out:
-        if path.resolve() in read:
-            raise ConfigError(f"`{path}` is one of the files to read", place=Place("--out"), hint="name another file")
 
 
 def _write(out: tuple[Path, ...], graded: Graded) -> None:

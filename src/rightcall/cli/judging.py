@@ -109,11 +109,11 @@ def flags_of(judge: JudgeFlags, output: OutputFlags, policy: Path | None, only: 
 def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
     """Judge, write, print, and give the exit code."""
     from rightcall.cli.exits import unread_output
+    from rightcall.cli.sparing import spare_inputs
     from rightcall.report.judged_files import writer_for
     from rightcall.report.write import write_whole
 
-    for path in output.out:
-        _spare_input(path, setup)
+    spare_inputs(output.out, setup.loaded, setup.inputs, judge.prompt)
     if judge.dry_run:
         return _dry_run(setup, json=output.json)
     if not _may_begin(setup, judge, output):
@@ -126,13 +126,6 @@ def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
         with unread_output():
             _show(judged, setup, output)
         return leave(judged, setup, exit_zero=output.exit_zero)
-
-
-def _spare_input(path: Path, setup: Setup) -> None:
-    from rightcall.errors import ConfigError, Place
-
-    if path.resolve() in {one.resolve() for one in setup.inputs}:
-        raise ConfigError(f"`{path}` is one of the files to read", place=Place("--out"), hint="name another file")
 
 
 def _dry_run(setup: Setup, *, json: bool) -> int:

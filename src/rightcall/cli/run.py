@@ -66,6 +66,7 @@ def run(
     if there is not enough evidence, 4 if a person must act first, 5 if a judge could not be reached, the budget was
     spent or there was nothing to judge, 130 if it was interrupted: --resume goes on.
     """
+    from rightcall.cli.sparing import spare_inputs
     from rightcall.report.formats import refuse
     from rightcall.run.suite import run_suite
     from rightcall.run.suite_gates import check_gates
@@ -81,7 +82,7 @@ def run(
     if not no_gate:
         check_gates(loaded, baseline)
     with set_up_suite(loaded, flags_of(judge, replace(output, out=()), policy, trace), grader) as suite:
-        _spare_inputs(output.out, suite)
+        spare_inputs(output.out, loaded, suite.inputs, policy, judge.prompt)
         if judge.dry_run:
             return _dry_run(suite, json=output.json)
         if not _may_begin(suite, judge, output):
@@ -98,14 +99,6 @@ def _refuse_without_gates(flags: dict[str, str | None]) -> None:
     for name, value in flags.items():
         if value is not None:
             raise ConfigError("no gates are applied", place=Place(name), hint=f"leave out {name}, or --no-gate")
-
-
-def _spare_inputs(out: tuple[Path, ...], suite: Suite) -> None:
-    """Refuse to write over a file that is read."""
-    read = {path.resolve() for path in suite.inputs}
-    for path in out:
-        if path.resolve() in read:
-            raise ConfigError(f"`{path}` is one of the files to read", place=Place("--out"), hint="name another file")
 
 
 # ---- before ----------------------------------------------------------------------------------------------------------
@@ -178,7 +171,8 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
     """
     from rightcall.cli.exits import drop_stdout, unread_output
     from rightcall.cli.run_ending import BROKEN, WRONG, Ending
-    from rightcall.report.github import quiet_commands
+    from rightcall.report.formats import RESULTS
+    from rightcall.report.github import publish, quiet_commands
     from rightcall.run.opening import open_store
     from rightcall.run.results_store import stored_results
     from rightcall.run.suite_gates import gated
@@ -191,10 +185,17 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
             results, gate = gated(suite.loaded, store, done.run.id, gates.baseline)
         coverage = suite.loaded.settings.limits.coverage
         end = Ending(done, gate, coverage, gates.inconclusive, output.exit_zero, [])
+        is_shown = gates.github or any(not path.name.endswith(RESULTS) for path in output.out)
+        view = _view(suite.loaded, results, end) if is_shown else None
         try:
-            _write(suite.loaded, done, results, end, output, github=gates.github)
+            _write(view, done, results, end, output)
         except ConfigError as error:
             end.lost.append((WRONG, f"no report was written: {error}"))
+        try:
+            if view is not None and gates.github:
+                publish(view, os.environ, sys.stderr if output.json else sys.stdout)
+        except ConfigError as error:
+            end.lost.append((WRONG, f"GitHub was not told everything: {error}"))
         try:
             with unread_output(), quiet_commands(os.environ if gates.github and not output.json else {}):
                 _show(suite, done, results, end, output)
@@ -204,20 +205,19 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
     return end.leave(is_short=not (output.quiet or output.json))
 
 
-def _write(
-    loaded: Loaded, done: SuiteRun, results: RunResults, end: Ending, output: OutputFlags, *, github: bool
-) -> None:
-    """Write every file, all of them or none, and what GitHub Actions shows."""
+def _view(loaded: Loaded, results: RunResults, end: Ending) -> ReportView:
+    """The report, with what the command leaves with."""
+    from rightcall.report.viewing import view_of
+
+    view = view_of(results, loaded, gate=end.gate)
+    return replace(view, conclusion=end.conclusion(), notes=(*end.unweighed(), *view.notes))
+
+
+def _write(view: ReportView | None, done: SuiteRun, results: RunResults, end: Ending, output: OutputFlags) -> None:
+    """Write every file, all of them or none."""
     from rightcall.report.formats import RESULTS, WRITERS
     from rightcall.report.suite_json import write_results_json, write_results_jsonl
     from rightcall.report.write import refuse_unwritable, write_whole
-
-    view: ReportView | None = None
-    if github or any(not path.name.endswith(RESULTS) for path in output.out):
-        from rightcall.report.viewing import view_of
-
-        view = view_of(results, loaded, gate=end.gate)
-        view = replace(view, conclusion=end.conclusion(), notes=(*end.unweighed(), *view.notes))
 
     def one(path: Path, stream: IO[bytes]) -> None:
         suffix = refuse_unwritable(path, (*RESULTS, *WRITERS))
@@ -228,13 +228,7 @@ def _write(
         elif view is not None:
             WRITERS[suffix](view, stream)
 
-    try:
-        write_whole(output.out, one)
-    finally:
-        if github and view is not None:
-            from rightcall.report.github import publish
-
-            publish(view, os.environ, sys.stderr if output.json else sys.stdout)
+    write_whole(output.out, one)
 
 
 def _show(suite: Suite, done: SuiteRun, results: RunResults, end: Ending, output: OutputFlags) -> None:

@@ -9,14 +9,16 @@ from typing import Literal
 
 import msgspec
 
-from rightcall.gate.decision import Answer, Decision, Flip, GraderDiff
-from rightcall.gate.exact import exact, exact_sum
-from rightcall.gate.rules import Rule
-from rightcall.gate.words import counted, figure, listed, margin_of, number, rule_words
+from rightcall.gate.decision import Flip, GraderDiff
+from rightcall.gate.exact import exact_sum
 from rightcall.stats.clusters import clustered_share
 from rightcall.stats.intervals import Estimate, undefined
 from rightcall.stats.ordinal import Scale, mean_score
-from rightcall.stats.paired import mcnemar, non_inferior, paired_scores, tango
+from rightcall.stats.paired import mcnemar, paired_scores, tango
+from rightcall.stats.paired_worth import changes_of, more_to_settle, widened
+from rightcall.stats.repeats import case_mean
+
+NOTHING_SHARED = "the two have no case in common"
 
 RESAMPLES = 10_000
 """Draws of a bootstrap on which a gate rests (STATISTICS §0)."""
@@ -36,6 +38,8 @@ class CaseFacts:
         version: of the case; `None` where that is not known.
         why: what is wrong, in words; of the first result that did not pass.
         scores: name -> sum and number, of graders with several scores.
+        least: how many results it takes to say anything: k for pass^k. of: from good results and all of them to the
+            value of the case, where that is not their mean.
     """
 
     cluster: str
@@ -46,12 +50,24 @@ class CaseFacts:
     version: str | None = None
     why: str = ""
     scores: dict[str, tuple[float, int]] = field(default_factory=dict)
+    least: int = 1
+    of: Callable[[int, int], float] | None = None
+
+    @property
+    def told(self) -> bool:
+        """Whether enough was read to give it a value."""
+        return self.n >= self.least
+
+    @property
+    def due(self) -> bool:
+        """Whether it has, or should have, a value."""
+        return self.n + self.unread >= self.least
 
     def mean(self, *, unread_as: float | None = None) -> float:
-        """The mean of its values; with what is unread counted as a value, if one is given."""
-        if unread_as is None:
-            return self.total / self.n
-        return (self.total + unread_as * self.unread) / (self.n + self.unread)
+        """Its value, mostly the mean of its results; with what is unread counted as a value, if one is given."""
+        unread = 0 if unread_as is None else self.unread
+        total, n = self.total + (unread_as or 0.0) * unread, self.n + unread
+        return total / n if self.of is None else self.of(round(total), n)
 
 
 Cases = Mapping[str, CaseFacts]
@@ -74,6 +90,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
             as it can be; `None` where all were read.
         exact: the difference itself, exactly. exact_worst: the same in the worst case.
         repeated: whether a case has several results. unread: cases of which not everything was read, in either run.
+        more: how many further cases, that change as those before, would settle on which side of a margin it lies, by
+            the margin; `None` where nobody can say. Of the worst case, where there is one.
     """
 
     difference: Estimate
@@ -82,11 +100,12 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     exact_worst: Fraction | None = None
     repeated: bool = False
     unread: int = 0
+    more: Callable[[float], int | None] | None = None
 
 
 def shared_cases(old: Cases, new: Cases) -> list[str]:
     """Cases that both could evaluate, in the sequence of the new run."""
-    return [case for case, facts in new.items() if facts.n and case in old and old[case].n]
+    return [case for case, facts in new.items() if facts.told and case in old and old[case].told]
 
 
 def difference_of(
@@ -100,7 +119,7 @@ def difference_of(
     """
     both = shared_cases(old, new)
     known = set(both)
-    dark = [case for case in new if case in old and case not in known and _any(new[case]) and _any(old[case])]
+    dark = [case for case in new if case in old and case not in known and new[case].due and old[case].due]
     lost_cases = len((old.keys() | new.keys()) - set(both))
     repeated = any(one[case].n + one[case].unread > 1 for one in (old, new) for case in (*both, *dark))
     clusters = [new[case].cluster for case in (*both, *dark)]
@@ -111,29 +130,54 @@ def difference_of(
             gained = sum(now > before for now, before in pairs)
             lost = sum(now < before for now, before in pairs)
             return tango(gained, lost, len(pairs), excluded=excluded, confidence=confidence)
-        return paired_scores(
-            pairs, clusters=clusters[: len(pairs)], scale=form.scale, resamples=resamples, confidence=confidence,
-            excluded=excluded,
-        )  # fmt: skip
+        of = clusters[: len(pairs)]
+        return _paired(pairs, of, form.scale, confidence=confidence, resamples=resamples, excluded=excluded)
 
     if not both:
-        none = undefined("paired", "the two have no case in common", excluded=lost_cases)
+        why = "no case that both have was evaluated in both" if old.keys() & new.keys() else NOTHING_SHARED
+        none = undefined("paired", why, excluded=lost_cases)
         return Difference(difference=none, repeated=repeated)
     pairs = [(new[case].mean(), old[case].mean()) for case in both]
     found = Difference(difference=estimate(pairs, lost_cases), exact=_exact(pairs), repeated=repeated)
+    found = msgspec.structs.replace(found, more=_more(found.difference, pairs, clusters, form.scale, confidence))
     if not dark and not any(one[case].unread for one in (old, new) for case in both):
         return found
     bottom, top = form.scale
     worst = [(new[case].mean(unread_as=bottom), old[case].mean(unread_as=top)) for case in (*both, *dark)]
+    at_worst = estimate(worst, lost_cases - len(dark))
     return msgspec.structs.replace(
-        found, worst=estimate(worst, lost_cases - len(dark)), exact_worst=_exact(worst),
+        found, worst=at_worst, exact_worst=_exact(worst),
+        more=_more(at_worst, worst, clusters, form.scale, confidence),
         unread=len(dark) + sum(bool(new[case].unread or old[case].unread) for case in both),
     )  # fmt: skip
 
 
-def _any(facts: CaseFacts) -> bool:
-    """Whether there is, or should be, a value of the case."""
-    return facts.n + facts.unread > 0
+def _paired(
+    pairs: Sequence[tuple[float, float]], clusters: Sequence[str], scale: Scale, *, confidence: float = 0.95,
+    resamples: int = RESAMPLES, excluded: int = 0,
+) -> Estimate:  # fmt: skip
+    """A bootstrap over cases, at least as wide as what the cases that changed are worth."""
+    found = paired_scores(
+        pairs, clusters=clusters, scale=scale, resamples=resamples, confidence=confidence, excluded=excluded
+    )
+    return widened(found, changes_of(pairs, clusters, scale, confidence), scale, confidence)
+
+
+def _more(
+    found: Estimate, pairs: Sequence[tuple[float, float]], clusters: Sequence[str], scale: Scale, confidence: float
+) -> Callable[[float], int | None]:
+    """How many further cases settle it, by the margin; on a scale of width 1."""
+    width = scale[1] - scale[0]
+    low, high, middle = (None if one is None else one / width for one in (found.low, found.high, found.estimate))
+    brought = msgspec.structs.replace(found, estimate=middle, low=low, high=high)
+
+    def more(margin: float) -> int | None:
+        changes = changes_of(pairs, clusters[: len(pairs)], scale, confidence)
+        if found.method.startswith("tango"):
+            changes = changes._replace(effective=float(len(pairs)))
+        return more_to_settle(brought, changes, margin / width, confidence)
+
+    return more
 
 
 def _exact(pairs: Sequence[tuple[float, float]]) -> Fraction:
@@ -166,9 +210,10 @@ def compare(
     gained = [case for case, before, now in turned if now and not before]
     lost = [case for case, before, now in turned if before and not now]
     flips = [_flip(grader, case, old[case], new[case]) for case in (*sorted(lost), *sorted(gained))]
-    if form.kind == "mean":
-        flips = _moved(grader, both, old, new)
     is_share = form.kind == "share"
+    if not is_share:
+        flips = _moved(grader, both, old, new)
+        gained, lost = ([case for case in both if sign * (new[case].mean() - old[case].mean()) > 0] for sign in (1, -1))
     return GraderDiff(
         grader=grader,
         not_comparable=tuple(not_comparable),
@@ -178,12 +223,15 @@ def compare(
         unevaluable=tuple(sorted((old.keys() & new.keys()) - shown)),
         both_passed=sum(before and now for _, before, now in turned),
         both_failed=sum(not (before or now) for _, before, now in turned) if is_share else 0,
-        gained=len(gained),
-        lost=len(lost),
-        old=_level(old, both, form),
-        new=_level(new, both, form),
+        gained=len(gained) if is_share else 0,
+        lost=len(lost) if is_share else 0,
+        better=len(gained),
+        worse=len(lost),
+        old=_level(old, both, form, repeated=found.repeated),
+        new=_level(new, both, form, repeated=found.repeated),
         difference=found.difference,
         p_value=mcnemar(len(gained), len(lost)) if is_share and not found.repeated else None,
+        repeated=found.repeated,
         flips=tuple(flips),
         scores={
             name: _of_score(old, new, name, scale, resamples) for name, scale in (scores or {}).items()
@@ -225,9 +273,12 @@ def _score(facts: CaseFacts) -> str:
     return facts.verdict if facts.verdict and facts.n == 1 else f"{facts.mean():.4g}"
 
 
-def _level(cases: Cases, both: Sequence[str], form: Form) -> Estimate:
+def _level(cases: Cases, both: Sequence[str], form: Form, *, repeated: bool) -> Estimate:
+    """What is compared: new minus old is the difference. A case of several results counts once, with their mean."""
     excluded = len(cases) - len(both)
-    if form.kind == "share":
+    if form.kind == "share" and repeated and len({cases[case].cluster for case in both}) == len(both):
+        return case_mean([cases[case].mean() for case in both], excluded=excluded)
+    if form.kind == "share" and not repeated:
         clusters: dict[str, tuple[int, int]] = {}
         for case in both:
             one = cases[case]
@@ -248,87 +299,7 @@ def _of_score(old: Cases, new: Cases, name: str, scale: Scale, resamples: int) -
     pairs = [(mean(new, case), mean(old, case)) for case in both]
     if not pairs:
         return undefined("paired", "no case has this score in both")
-    return paired_scores(pairs, clusters=[new[case].cluster for case in both], scale=scale, resamples=resamples)
-
-
-# ---- the rule --------------------------------------------------------------------------------------------------------
-
-
-def decide_regressions(
-    rule: Rule,
-    diff: GraderDiff,
-    found: Difference,
-    baseline: str,
-    *,
-    again: Callable[[float], Difference] | None = None,
-) -> Decision:
-    """Whether the new run is worse than the baseline by more than the margin.
-
-    `FAIL` if the interval of the paired difference lies wholly below -margin, `PASS` if wholly above, also if every
-    unread result of the new run counts as a failure. `NOT_COMPARABLE` if something else than the agent differs.
-
-    Args:
-        rule: the rule.
-        diff: the comparison.
-        found: the difference.
-        baseline: what was compared with.
-        again: the difference at another confidence, where the rule asks for one.
-    """
-    if rule.confidence != 0.95 and again is not None:
-        found = again(rule.confidence)
-    margin = margin_of(rule)
-    words = rule_words(rule)
-    plain = Decision(
-        name=rule.name, rule=words, metric=f"{diff.grader}: new minus {baseline}", answer="INCONCLUSIVE",
-        value=found.difference, threshold=-margin, on=rule.on or "lower", pessimistic=found.worst,
-        details=tuple(flip_words(one) for one in diff.flips[:20]), left_out=max(0, len(diff.flips) - 20),
-        warnings=tuple(_notes(diff)),
-    )  # fmt: skip
-    if diff.not_comparable:
-        reason = f"not comparable with {baseline}: {'; '.join(diff.not_comparable)}"
-        return msgspec.structs.replace(plain, answer="NOT_COMPARABLE", reason=reason)
-    answer, why = _answer(rule, found, margin)
-    if rule.max is not None and diff.lost > rule.max:
-        answer, why = "FAIL", f"{counted(diff.lost, 'case')} turned FAIL, and {number(rule.max)} may"
-    elif rule.max is not None and answer == "PASS" and diff.lost + found.unread > rule.max:
-        answer, why = "INCONCLUSIVE", "what is unread may have turned FAIL"
-    return msgspec.structs.replace(plain, answer=answer, reason=why, more=0 if answer in ("PASS", "FAIL") else None)
-
-
-def _answer(rule: Rule, found: Difference, margin: float) -> tuple[Answer, str | None]:
-    if found.difference.estimate is None:
-        return "INCONCLUSIVE", found.difference.reason
-    limits = (-margin,)
-    if rule.on == "point":
-        least = -exact(margin)
-        if found.exact is not None and found.exact < least:
-            return "FAIL", f"{figure(float(found.exact), limits)} is below {number(-margin)}"
-        if found.exact_worst is not None and found.exact_worst < least:
-            return "INCONCLUSIVE", f"{figure(float(found.exact_worst), limits)} if what is unread is the worst"
-        return "PASS", None
-    answer = non_inferior(found.difference, margin).answer
-    if answer == "FAIL":
-        return "FAIL", f"the whole interval of the difference is below {number(-margin)}"
-    if answer == "PASS" and (found.worst is None or non_inferior(found.worst, margin).answer == "PASS"):
-        return "PASS", None
-    shown = found.difference if answer != "PASS" or found.worst is None else found.worst
-    unread = "" if shown is found.difference else " if what is unread is the worst"
-    low = "unknown" if shown.low is None else figure(shown.low, limits)
-    high = "unknown" if shown.high is None else figure(shown.high, limits)
-    return "INCONCLUSIVE", f"the difference may lie from {low} to {high}{unread}; the margin is {number(margin)}"
-
-
-def _notes(diff: GraderDiff) -> list[str]:
-    """What else must be known: exact McNemar, cases of one run only."""
-    notes = []
-    if diff.p_value is not None:
-        notes.append(f"exact McNemar p = {diff.p_value:.3g}, {diff.lost} turned FAIL, {diff.gained} turned PASS")
-    for names, what in (
-        (diff.new_cases, "new"), (diff.missing_cases, "missing here"), (diff.unevaluable, "without a verdict in one")
-    ):  # fmt: skip
-        if names:
-            notes.append(f"{counted(len(names), 'case')} {what}: {listed(names)}")
-    return notes
+    return _paired(pairs, [new[case].cluster for case in both], scale, resamples=resamples)
 
 
 def flip_words(one: Flip) -> str:

@@ -57,7 +57,7 @@ class Decision(Struct, frozen=True, kw_only=True):
         value: the figure; `None` where the rule is about no figure.
         threshold: what it was held against. on: which number of the figure was.
         more: how many more cases would settle it (without a further error, for a share); `None` where that cannot be
-            said, 0 where it is settled.
+            said, 0 where it is settled. alike: they do as those before, in place of making no error.
         reason: why it is not passed, in words.
         details: what a person looks at first: failing cases, flips, open items; at most 20, then `left_out` more.
         command: what to run next, if there is something.
@@ -77,6 +77,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     threshold: float | None = None
     on: Literal["lower", "upper", "point"] | None = None
     more: int | None = None
+    alike: bool = False
     reason: str | None = None
     details: tuple[str, ...] = ()
     left_out: int = 0
@@ -109,7 +110,9 @@ class GraderDiff(Struct, frozen=True, kw_only=True):
         unevaluable: cases in both that one of them could not evaluate.
         both_passed, both_failed, gained, lost: the shared cases by outcome (old, new); a case of several trials
             counts as passed where all did.
-        old, new: each one's share on the shared cases. difference: new minus old, with its interval.
+        better, worse: shared cases whose value rose or fell; of outcomes, `gained` and `lost`.
+        repeated: whether a case has several results (trials, steps): it counts once, with their mean.
+        old, new: each one's figure on the shared cases. difference: new minus old, with its interval.
         p_value: exact McNemar; `None` where nothing changed, or trials repeat.
         flips: cases that turned, those that turned bad first.
         scores: name -> difference of a mean (new minus old), for graders with scores.
@@ -125,6 +128,9 @@ class GraderDiff(Struct, frozen=True, kw_only=True):
     both_failed: int = 0
     gained: int = 0
     lost: int = 0
+    better: int = 0
+    worse: int = 0
+    repeated: bool = False
     old: Estimate | None = None
     new: Estimate | None = None
     difference: Estimate | None = None

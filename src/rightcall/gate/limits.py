@@ -15,12 +15,12 @@ import msgspec
 
 from rightcall.gate.decision import RANK, Answer, Decision
 from rightcall.gate.exact import exact, exact_sum
-from rightcall.gate.metrics import Scale
+from rightcall.gate.metrics import Metric, Scale
 from rightcall.gate.rules import limit_of
-from rightcall.gate.words import counted, figure, number, percent, rule_words
+from rightcall.gate.words import beside, counted, figure, number, percent, rule_words
 from rightcall.stats.bounds import Worth, by_case, lower_bound, more_alike, more_without_error, whole_worth, worth_of
 from rightcall.stats.clusters import clustered_share
-from rightcall.stats.intervals import Estimate, chance_of_passing, clopper_pearson, undefined
+from rightcall.stats.intervals import Estimate, chance_of_passing, undefined
 from rightcall.stats.ordinal import mean_score
 from rightcall.stats.repeats import pass_at_k, pass_hat_k
 
@@ -115,16 +115,18 @@ def _side(rule: Rule, side: Side, data: Data, value: Estimate, scale: Scale = (0
     more: int | None = 0
     if answer == "INCONCLUSIVE":
         more = _more(rule, data, worst, limit, on_point=on_point)
+    alike = rule.metric.kind == "mean" and not on_point and bool(more)
     decision = Decision(
         name=rule.name, rule=rule_words(rule), metric=rule.metric.words, answer=answer, value=value,
-        threshold=rule.min if side == "min" else rule.max, on="point" if on_point else back.on, more=more,
+        threshold=rule.min if side == "min" else rule.max, on="point" if on_point else back.on, more=more, alike=alike,
         bound=back.bound(float(data.share), bound, worth, rule.confidence),
         pessimistic=back.bound(float(data.worst_share), worst_bound, worst, rule.confidence, data.unread)
         if data.unread else None,
     )  # fmt: skip
     decision = msgspec.structs.replace(decision, reason=_reason(rule, decision, side))
     if on_point and rule.metric.kind == "share":
-        decision = msgspec.structs.replace(decision, warnings=_point_warnings(decision, limit, worth, data))
+        warnings = _point_warnings(rule, side, limit, worth, data)
+        decision = msgspec.structs.replace(decision, warnings=warnings)
     return decision
 
 
@@ -173,7 +175,7 @@ def _reason(rule: Rule, decision: Decision, side: Side) -> str | None:
     if decision.answer == "PASS" or decision.value is None or decision.threshold is None:
         return None
     limits = (decision.threshold,)
-    value, limit = figure(decision.value.estimate, limits), number(decision.threshold)
+    value, limit = beside(decision.value.estimate, decision.threshold)
     wrong, right = ("below", "reaches") if side == "min" else ("above", "keeps to")
     if decision.answer == "FAIL":
         return f"{value} is {wrong} {limit}"
@@ -188,26 +190,43 @@ def _reason(rule: Rule, decision: Decision, side: Side) -> str | None:
     return f"{value} {right} {limit}, but its {bound}{unread} is {word} {figure(at, limits)}"
 
 
-def _point_warnings(decision: Decision, limit: Fraction, worth: Worth, data: Data) -> tuple[str, ...]:
-    """What a rule on the point does not show: a limit finer than the data, and how often luck passes it."""
-    n = worth.n
+def _point_warnings(rule: Rule, side: Side, limit: Fraction, worth: Worth, data: Data) -> tuple[str, ...]:
+    """What a rule on the point does not show: a limit finer than the data, and how often luck passes it.
+
+    All of it is turned over for `max`, and said as it is measured.
+    """
+    n, back = worth.n, _Back(side, (0.0, 1.0))
     warnings = []
     if 0 < limit < 1 and floor(n * (1 - limit)) == 0:
         first = ceil(1 / (1 - limit))
-        allowed, reached = Fraction(first - 1, first), Fraction(n - 1, n)
+        wrong = "failure" if side == "min" else "such result"
+        seen, least = (n - 1, first - 1) if side == "min" else (1, 1)
         warnings.append(
-            f"with {counted(n, 'case')} this limit means no failure at all ({n - 1}/{n} = {float(reached):.4g}); "
-            f"at least {first} are needed to allow one ({first - 1}/{first} = {float(allowed):.4g})"
+            f"with {counted(n, 'case')} this limit means no {wrong} at all ({seen}/{n} = {seen / n:.4g}); "
+            f"at least {first} are needed to allow one ({least}/{first} = {least / first:.4g})"
         )
-    if decision.on == "point" and 0 < limit < 1 and worth.effective == n:
-        less = max(0.0, float(limit) - 0.01)
-        chance = chance_of_passing(less, n, float(limit))
-        bound = lower_bound(float(data.share), worth.effective, 0.95)
+    if 0 < limit < 1 and worth.effective == n:
+        worse = max(Fraction(0), limit - Fraction(1, 100))
+        chance = chance_of_passing(float(worse), n, float(limit))
+        bound = back.value(lower_bound(float(data.share), worth.effective, rule.confidence))
+        at = number(float(worse if side == "min" else 1 - worse))
         warnings.append(
-            f"a rule on the point is no proof: the 95 % bound is {figure(bound)}, and an agent at {figure(less, (), 2)}"
-            f" passes it in {100 * chance:.0f} % of runs"
+            f"a rule on the point is no proof: the {percent(rule.confidence)} bound is {figure(bound)}, and an agent at"
+            f" {at} passes it in {_share_words(chance)} of runs"
         )
     return tuple(warnings)
+
+
+def _share_words(chance: float) -> str:
+    """`42 %`; what is not all or nothing is not said to be."""
+    text = f"{100 * chance:.0f} %"
+    return (
+        "fewer than 1 %"
+        if text == "0 %" and chance > 0
+        else "more than 99 %"
+        if text == "100 %" and chance < 1
+        else text
+    )
 
 
 def _together(rule: Rule, found: Sequence[Decision]) -> Decision:
@@ -266,7 +285,8 @@ def _side_of_estimate(rule: Rule, side: Side, plain: Decision, value: Estimate, 
     shown = (float(limit),)
     reason = f"its {bound} bound is {figure(at, shown)}" if answer == "INCONCLUSIVE" else None
     if answer == "FAIL":
-        reason = f"{figure(value.estimate, shown)} is {'below' if side == 'min' else 'above'} {number(float(limit))}"
+        mean, written = beside(value.estimate, float(limit))
+        reason = f"{mean} is {'below' if side == 'min' else 'above'} {written}"
     return msgspec.structs.replace(
         plain, answer=answer, threshold=float(limit), on="point" if rule.on == "point" else bound, pessimistic=worst,
         reason=reason, more=0 if answer != "INCONCLUSIVE" else None,
@@ -284,7 +304,7 @@ def decide_trials(rule: Rule, sample: Sample) -> Decision:
     value = shown([(good, n) for good, n, _ in counts], k, excluded=0)
     unread = sample.excluded
     value = msgspec.structs.replace(value, excluded=value.excluded + sample.loose)
-    told = [_of_k(rule, good, n) for good, n, _ in counts if n >= k]
+    told = [share_of_k(rule.metric, good, n) for good, n, _ in counts if n >= k]
     if not told:
         return _nothing(rule, value, sample)
     found = []
@@ -292,7 +312,7 @@ def decide_trials(rule: Rule, sample: Sample) -> Decision:
         if getattr(rule, side) is None:
             continue
         worst = [
-            _of_k(rule, good + (missing if side == "max" else 0), n + missing)
+            share_of_k(rule.metric, good + (missing if side == "max" else 0), n + missing)
             for good, n, missing in counts
             if n + missing >= k
         ] + [Fraction(side == "max")] * sample.loose
@@ -301,9 +321,10 @@ def decide_trials(rule: Rule, sample: Sample) -> Decision:
     return msgspec.structs.replace(decision, details=tuple(sample.bad.shown), left_out=sample.bad.left_out)
 
 
-def _of_k(rule: Rule, good: int, n: int) -> Fraction:
-    k = rule.metric.k
-    if rule.metric.field == "hat":
+def share_of_k(metric: Metric, good: int, n: int) -> Fraction:
+    """How likely k of n trials, of which so many were good, all pass (`hat`), or one of them does (`at`)."""
+    k = metric.k
+    if metric.field == "hat":
         return Fraction(comb(good, k), comb(n, k))
     return 1 - Fraction(comb(n - good, k), comb(n, k))
 
@@ -332,7 +353,7 @@ def decide_count(rule: Rule, sample: Sample) -> Decision:
     reason = None
     if bad > allowed:
         answer = "FAIL"
-        reason = f"{bad} of {n}, and {allowed or 'none'} may be"
+        reason = f"{rule.metric.words}: {bad} of {n}, and {allowed or 'none'} may be"
     elif not n:
         reason = "nothing was evaluated"
     elif bad + unread > allowed:
@@ -342,10 +363,19 @@ def decide_count(rule: Rule, sample: Sample) -> Decision:
     value = Estimate(
         estimate=float(bad), low=float(bad), high=float(bad + unread), n=n, method="count", excluded=unread
     ) if n else undefined("count", excluded=unread)  # fmt: skip
-    worst = clopper_pearson(bad + unread, n + unread, sided="upper", confidence=rule.confidence) if unread else None
+    worst = _count_bound(rule, *sample.table(unread_as=1.0), unread=True) if unread else None
     return Decision(
         name=rule.name, rule=rule_words(rule), metric=rule.metric.words, answer=answer, value=value,
         threshold=float(allowed), on="point", more=0 if answer != "INCONCLUSIVE" else None, reason=reason,
-        bound=clopper_pearson(bad, n, sided="upper", confidence=rule.confidence) if n else None, pessimistic=worst,
+        bound=_count_bound(rule, *sample.table()) if n else None, pessimistic=worst,
         details=tuple(sample.bad.shown), left_out=sample.bad.left_out, not_applicable=sample.not_applicable,
     )  # fmt: skip
+
+
+def _count_bound(rule: Rule, bad: Numbers, sizes: Numbers, *, unread: bool = False) -> Estimate:
+    """How large the true share of such results may be; those of one case are no independent ones."""
+    good = sizes - bad
+    worth = whole_worth(sizes) if unread else worth_of(good, sizes, rule.confidence)
+    share = float(good.sum() / sizes.sum())
+    return _Back("max", (0.0, 1.0)).bound(share, lower_bound(share, worth.effective, rule.confidence), worth,
+                                          rule.confidence, int(unread))  # fmt: skip

@@ -33,7 +33,7 @@ class Metric(Struct, frozen=True, kw_only=True):
         grader: of which grader's results; `None`: of all.
         field: which field of a result holds it. tool: only of this tool.
         scale: bottom and top of its values.
-        judged: whether a judge decides it. k: how many trials.
+        judged: whether a judge decides it. k: how many trials. less: whether less of it is better.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Metric(Struct, frozen=True, kw_only=True):
     scale: Scale = (0.0, 1.0)
     judged: bool = False
     k: int = 1
+    less: bool = False
 
 
 ALIASES = {
@@ -106,8 +107,8 @@ def _all() -> dict[str, Metric]:
         _count("rubric.high", "traces with a HIGH or CRITICAL misuse", "high", judged=True),
         _share("preference.win_rate", "decided pairs that the second agent wins", "win", judged=True),
         _mean("preference.net_win_rate", "pairs that the second agent wins, ties half", "net_win", judged=True),
-        _share("preference.order_inconsistent", "pairs whose verdict depends on the order", "order_inconsistent",
-               judged=True),
+        Metric(name="preference.order_inconsistent", kind="share", words="pairs whose verdict depends on the order",
+               grader="preference", field="order_inconsistent", judged=True, less=True),
         _mean("interpretation.fidelity", "mean fidelity", "fidelity", judged=True),
         _mean("interpretation.action_score", "mean action score", "action_score", (1.0, 5.0), judged=True),
         Metric(name="coverage", kind="coverage", words="results that could be evaluated"),

@@ -220,6 +220,7 @@ def _faults_of_meaning(
         if odd in values:
             yield RuleFault((*places[odd], odd), f"`{odd}` means nothing for `{metric.name}`", at_key=True)
     yield from _off_scale(metric, values, places)
+    yield from _wrong_sides(metric, values, places)
     on = values.get("on")
     if (on == "upper" and low is not None) or (on == "lower" and high is not None and metric.kind != "regressions"):
         side = "min is held against the lower bound or the point" if on == "upper" else "max against the upper bound"
@@ -228,6 +229,18 @@ def _faults_of_meaning(
         yield RuleFault((*places["per_tool"], "per_tool"), f"`{metric.name}` is not known tool by tool", at_key=True)
     if values.get("per_tool") and (low is None or high is not None or "against" in values):
         yield RuleFault((*places["per_tool"], "per_tool"), "per_tool is asked of min alone", at_key=True)
+
+
+def _wrong_sides(metric: Metric, values: Mapping[str, Any], places: Mapping[str, Path]) -> Iterator[RuleFault]:
+    """What `on` and `margin` cannot mean."""
+    on, margin = values.get("on"), values.get("margin", 0)
+    if metric.kind == "coverage" and on not in (None, "point"):
+        yield RuleFault((*places["on"], "on"), f"`{metric.name}` is what was seen: it has no bound", "leave `on` out")
+    if on == "upper" and metric.kind == "regressions":
+        yield RuleFault((*places["on"], "on"), "the lower end of the difference counts", "leave `on` out")
+    if margin >= metric.scale[1] - metric.scale[0] and not metric.name.startswith("own."):
+        what = f"a margin of {margin!r} is the whole scale: nothing could fail"
+        yield RuleFault((*places["margin"], "margin"), what, "two points of a hundred are 0.02")
 
 
 def _off_scale(metric: Metric, values: Mapping[str, Any], places: Mapping[str, Path]) -> Iterator[RuleFault]:

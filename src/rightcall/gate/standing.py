@@ -12,7 +12,7 @@ from rightcall.gate.decision import Answer, Decision, JudgeFitness
 from rightcall.gate.exact import exact
 from rightcall.gate.rules import Rule
 from rightcall.gate.sample import Details
-from rightcall.gate.words import counted, figure, number, rule_words
+from rightcall.gate.words import beside, counted, figure, number, rule_words
 from rightcall.stats.intervals import Estimate, undefined, wilson
 
 # ---- coverage --------------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def decide_coverage(name: str, found: Coverage, least: float, *, rule: str = "",
     return Decision(
         name=name, rule=rule or f"≥ {number(least)} evaluable", answer="PASS" if enough else "INCONCLUSIVE",
         metric="results without a verdict" if of_missing else "results that could be evaluated", value=value,
-        threshold=1 - least if of_missing else least, on="point", more=0 if enough else None,
+        threshold=float(1 - need) if of_missing else least, on="point", more=0 if enough else None,
         reason=None if enough else said, details=tuple(reasons[:20]),
     )  # fmt: skip
 
@@ -77,10 +77,8 @@ def decide_coverage(name: str, found: Coverage, least: float, *, rule: str = "",
 def decide_coverage_rule(rule: Rule, found: Coverage) -> Decision:
     """A coverage rule of the settings: `coverage = { min = … }` or `unevaluable = { max = … }`."""
     of_missing = rule.metric.name.endswith("unevaluable")
-    limits = [one for one in (rule.min, None if rule.max is None else 1 - exact(rule.max)) if one is not None]
-    if not of_missing:
-        limits = [one for one in (rule.min,) if one is not None]
-    least = float(max(limits, default=0))
+    given = rule.max if of_missing else rule.min
+    least = float((1 - exact(given or 0.0)) if of_missing else exact(given or 0.0))
     return decide_coverage(rule.name, found, least, rule=rule_words(rule), of_missing=of_missing)
 
 
@@ -210,12 +208,13 @@ def _of_judge(rule: Rule, judge: JudgeFitness) -> Decision:
     if value is None or value.estimate is None:
         return msgspec.structs.replace(plain, reason=fitness_words(judge))
     limit = exact(rule.min or 0.0)
-    shown = f"{figure(value.estimate, (rule.min,))} of judge `{judge.judge}`"
+    at, written = beside(value.estimate, rule.min or 0.0)
+    shown = f"{at} of judge `{judge.judge}`"
     if exact(value.estimate) < limit:
-        reason = f"{shown} is below {number(rule.min or 0.0)}"
+        reason = f"{shown} is below {written}"
         return msgspec.structs.replace(plain, answer="FAIL", more=0, reason=reason)
     reached = value.estimate if rule.on == "point" else value.low
     if reached is not None and exact(reached) >= limit:
         return msgspec.structs.replace(plain, answer="PASS", more=0, command=None)
     reason = f"{shown} reaches {number(rule.min or 0.0)}, but its lower 95 % bound is {figure(reached, (rule.min,))}"
-    return msgspec.structs.replace(plain, reason=reason, more=more_to_reach(value, rule.min or 0.0))
+    return msgspec.structs.replace(plain, reason=reason, more=more_to_reach(value, rule.min or 0.0), alike=True)

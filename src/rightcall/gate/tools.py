@@ -10,7 +10,7 @@ from rightcall.gate.decision import Answer, Decision
 from rightcall.gate.exact import exact_sum
 from rightcall.gate.rules import Rule, limit_of
 from rightcall.gate.sample import SHOWN, Sample
-from rightcall.gate.words import figure, interval, number, rule_words
+from rightcall.gate.words import beside, interval, number, rule_words
 from rightcall.stats.bounds import p_value, whole_worth, worth_of
 from rightcall.stats.clusters import clustered_share
 from rightcall.stats.intervals import Estimate, undefined
@@ -64,10 +64,10 @@ def _p(rule: Rule, sample: Sample, limit: float) -> float:
 
 
 def _reason(below: list[str], short: list[str], unknown: int, values: Mapping[str, Estimate], rule: Rule) -> str | None:
-    limit = number(rule.min or 0.0)
     if below:
         worst = min(below, key=lambda tool: values[tool].estimate or 0.0)
-        return f"`{worst}` is at {figure(values[worst].estimate, (rule.min,))}, below {limit}"
+        at, limit = beside(values[worst].estimate, rule.min or 0.0)
+        return f"`{worst}` is at {at}, below {limit}"
     if short:
-        return f"{len(short)} of {len(values)} tools are not shown to reach {limit}"
+        return f"{len(short)} of {len(values)} tools are not shown to reach {number(rule.min or 0.0)}"
     return f"of {unknown} unread results nobody knows the tool" if unknown else None

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rightcall.gate.words import figure
 from rightcall.report.cells import number
 from rightcall.run.calibration import TOO_FEW
 from rightcall.stats.bands import alpha_word, kappa_word
+from rightcall.stats.fitness import UNIFORM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +64,7 @@ def parts_of(one: Calibration, split: str) -> Iterator[Part]:
     if one.strata:
         yield Part(title="worst first", grid=_strata(one))
     if one.confidence is not None:
-        yield from _confidence(one.confidence)
+        yield from _confidence(one.confidence, one.verdict)
     yield Part(title="fitness", lines=tuple(_fitness(one)))
 
 
@@ -129,15 +131,28 @@ def _figures(one: Calibration) -> Grid:
     if found.within is not None:
         rows.append(_row("within one level", found.within, None if people is None else people.within))
     agreed = None if people is None else people.agreement
+    limits = {each.name: each.threshold for each in one.fitness.conditions}
+    bar = limits.get("agreement")
     level = f"alpha, {found.alpha_level}"
-    rows.append(_row("kappa", found.kappa, agreed if found.headline == "kappa" else None))
+    if found.headline == "kappa":
+        rows.append(_row("kappa", found.kappa, agreed, limit=bar))
+    else:
+        rows.append(_row("kappa", found.kappa))
     for name, value in (("kappa, linear", found.kappa_linear), ("kappa, quadratic", found.kappa_quadratic)):
         rows += [] if value is None else [_row(name, value)]
-    rows.append(_row(level, found.alpha, agreed if found.headline == "alpha" else None))
+    if found.headline == "alpha":
+        rows.append(_row(level, found.alpha, agreed, limit=bar))
+    else:
+        rows.append(_row(level, found.alpha))
     rows.append(_row(found.ac_name, found.ac))
     for name, value in (
         ("bias (judge − people)", found.bias), ("mean distance", found.error), ("Spearman", found.spearman),
-        ("Kendall", found.kendall), (f"catches {_failing(one)} (Se)", found.detection),
+        ("Kendall", found.kendall),
+    ):  # fmt: skip
+        rows += [] if value is None else [_row(name, value)]
+    if found.detection is not None:
+        rows.append(_row(f"catches {_failing(one)} (Se)", found.detection, limit=limits.get("detection")))
+    for name, value in (
         ("clears the others (Sp)", found.clearance),
     ):  # fmt: skip
         rows += [] if value is None else [_row(name, value)]
@@ -151,29 +166,42 @@ def _failing(one: Calibration) -> str:
     return failing[0] if len(failing) == 1 else f"{failing[0]} to {failing[-1]}" if failing else "FAIL"
 
 
-def _row(name: str, value: Estimate, people: Estimate | None = None) -> tuple[str, ...]:
+def _row(name: str, value: Estimate, people: Estimate | None = None, limit: float | None = None) -> tuple[str, ...]:
     shared = (NOTHING, NOTHING) if people is None else (value_of(people), str(people.n))
-    return (name, value_of(value), between(value), str(value.n), *shared)
+    return (name, value_of(value, limit), between(value, limit), str(value.n), *shared)
 
 
-def value_of(value: Estimate) -> str:
-    """The figure alone, `–` where it is undefined."""
-    return number(value.estimate, 3)
+def value_of(value: Estimate, limit: float | None = None) -> str:
+    """The figure alone, `–` where it is undefined; with as many digits as tell it from the limit it is held against."""
+    return _told_apart(value.estimate, limit)
 
 
-def between(value: Estimate) -> str:
+def between(value: Estimate, limit: float | None = None) -> str:
     """The interval, `–` where there is none."""
     if value.low is None or value.high is None:
         return NOTHING
-    return f"{value.low:.3f} – {value.high:.3f}"
+    return f"{_told_apart(value.low, limit, bound=True)} – {_told_apart(value.high, limit, bound=True)}"
 
 
-def in_short(value: Estimate) -> str:
+def in_short(value: Estimate, limit: float | None = None) -> str:
     """`0.844 [0.712, 0.923]`, or why there is none."""
     if value.estimate is None:
         return value.reason or "undefined"
-    shown = number(value.estimate, 3)
-    return shown if value.low is None or value.high is None else f"{shown} [{value.low:.3f}, {value.high:.3f}]"
+    shown = value_of(value, limit)
+    if value.low is None or value.high is None:
+        return shown
+    return f"{shown} [{_told_apart(value.low, limit, bound=True)}, {_told_apart(value.high, limit, bound=True)}]"
+
+
+def _told_apart(value: float | None, limit: float | None, *, bound: bool = False) -> str:
+    if value is not None and limit is not None and value != limit and float(f"{value:.3f}") == float(f"{limit:.3f}"):
+        return figure(value, (limit,))
+    return f"{value:.3f}" if bound and value is not None else number(value, 3)
+
+
+def p_value(p: float) -> str:
+    """`p = 0.023`; a small one is never shown as 0."""
+    return f"p = {p:.3f}" if p >= 0.0005 else "p < 0.001"
 
 
 def _notes(one: Calibration) -> Iterator[str]:
@@ -232,7 +260,7 @@ def _strata(one: Calibration) -> Grid:
 # ---- confidence ----
 
 
-def _confidence(found: Confidence) -> Iterator[Part]:
+def _confidence(found: Confidence, verdict: str) -> Iterator[Part]:
     rows = tuple(
         ("○" if one.share.n < 10 else "●",
          f"{one.low:g}" if one.low == one.high else f"{one.low:g} – {one.high:g}", f"{one.stated:.3f}",
@@ -241,17 +269,17 @@ def _confidence(found: Confidence) -> Iterator[Part]:
     )  # fmt: skip
     title = f"stated confidence ({labels(found.labels)}, {found.silent} without)"
     yield Part(title=title, grid=Grid(heads=("", "stated", "mean", "right", "n"), rows=rows))
-    yield Part(lines=tuple(_confidence_lines(found)))
+    yield Part(lines=tuple(_confidence_lines(found, verdict)))
 
 
-def _confidence_lines(found: Confidence) -> Iterator[str]:
+def _confidence_lines(found: Confidence, verdict: str) -> Iterator[str]:
     error, line = found.error, found.line
-    null = ""
+    null, test = "", "" if error.p_value is None else f", {p_value(error.p_value)}"
     if error.null_mean is not None:
         by_chance = f"{error.null_mean:.3f} on average, up to {error.null_high:.3f}"
-        null = f"; a calibrated judge shows {by_chance}, p = {error.p_value:.3f}"
+        null = f"; a calibrated judge shows {by_chance}{test}"
     yield f"Brier {in_short(found.brier)} · ECE {value_of(error.estimate)} ({error.binning}{null})"
-    test = "" if line.p_value is None else f", test of 1 and 0: p = {line.p_value:.3f}"
+    test = "" if line.p_value is None else f", test of 1 and 0: {p_value(line.p_value)}"
     yield f"calibration line: slope {in_short(line.slope)} · intercept {in_short(line.intercept)}{test}"
     yield f"AUROC {in_short(found.auroc)} · AURC {in_short(found.aurc)}"
     for name, route in found.routes.items():
@@ -259,10 +287,22 @@ def _confidence_lines(found: Confidence) -> Iterator[str]:
     made = found.recalibration
     if made.map is None:
         yield f"no map from confidence to probability: {made.reason}"
-        return
-    better = "" if made.brier is None else f", cross-fitted Brier {in_short(made.brier)}"
-    yield f"map {made.id} ({made.map['kind']}, {labels(made.labels)}){better}"
-    yield 'runs use the map with confidence = "calibrated"'
+    else:
+        better = "" if made.brier is None else f", cross-fitted Brier {in_short(made.brier)}"
+        yield f"map {made.id} ({made.map['kind']}, {labels(made.labels)}){better}"
+        yield 'runs use the map with confidence = "calibrated"'
+    yield from _chosen_here(found, verdict)
+
+
+def _chosen_here(found: Confidence, verdict: str) -> Iterator[str]:
+    """What must be said of thresholds and maps that were made from the labels that are shown."""
+    what = ["a threshold"] if any(one.calibrated for one in found.routes.values()) else []
+    what += ["a map"] if found.recalibration.map is not None else []
+    if what:
+        made = f"{' and '.join(what)} chosen on these labels {'look' if len(what) > 1 else 'looks'} a little too good"
+        yield f"{made} on them: look again on labels that had no part in it"
+    if what[:1] == ["a threshold"] and verdict != "FIT":
+        yield "a threshold says where the judge is seldom wrong, not that it is fit: see the verdict below"
 
 
 def _route(name: str, found: Threshold) -> str:
@@ -287,6 +327,7 @@ def _fitness(one: Calibration) -> Iterator[str]:
     for each in ordered:
         yield _condition(one, each)
     yield from _wanted(one)
+    yield from (reason for reason in one.fitness.reasons if reason.startswith(UNIFORM))
     yield f"verdict: {SIGNS[one.verdict]}: {WORDS[one.verdict]}"
 
 
@@ -295,7 +336,7 @@ def _condition(one: Calibration, each: Condition) -> str:
     name = names.get(each.name, each.name)
     if each.answer == "PASS":
         needed = "" if each.threshold is None else f", needs {_threshold(each)}"
-        return f"PASS  {name}: {in_short(each.value)}{needed}"
+        return f"PASS  {name}: {in_short(each.value, each.threshold)}{needed}"
     more = f"; about {each.more} more {_more(each)} would settle it" if each.more else ""
     reason = (each.reason or "").removeprefix(f"{each.name}: ")
     return f"{each.answer}  {name}: {reason}{more}"
@@ -313,7 +354,8 @@ def _threshold(each: Condition) -> str:
 
 
 def _more(each: Condition) -> str:
-    return "labels that people call FAIL" if each.name == "detection" else "labels"
+    plural = "" if each.more == 1 else "s"
+    return f"label{plural} that people call FAIL" if each.name == "detection" else f"label{plural}"
 
 
 def _wanted(one: Calibration) -> Iterator[str]:

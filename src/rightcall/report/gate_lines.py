@@ -31,6 +31,8 @@ FLIPS = 20
 """How many cases that turned are listed."""
 
 _DETAILS = 5
+_GAPS, _NARROW = 4, 24
+"""Columns between the columns of the table, and the least room for its values."""
 
 
 def print_gate(console: Console, report: GateReport) -> None:
@@ -94,17 +96,34 @@ def _table(console: Console, report: GateReport) -> None:
     table = figures_table("answer", first="gate")
     table.add_column("value", overflow="fold")
     table.columns[0].overflow = "fold"
+    names = max(len("gate"), *(len(one.name) for one in report.decisions))
+    answers = max(len("answer"), *(len(one.answer) for one in report.decisions))
+    room = max(_NARROW, console.width - names - answers - _GAPS)
     for one in report.decisions:
-        table.add_row(Text(visible(one.name)), Text(one.answer, STYLES[one.answer]), Text(visible(_value(one))))
-        table.add_row(Text(""), Text(""), Text(visible(f"rule: {one.rule}"), "dim"))
+        value = Text(_packed(list(map(visible, _value(one))), room))
+        table.add_row(Text(visible(one.name)), Text(one.answer, STYLES[one.answer]), value)
+        rule = _packed(visible(f"rule: {one.rule}").split("; "), room, "; ")
+        table.add_row(Text(""), Text(""), Text(rule, "dim"))
     console.print(table)
 
 
-def _value(one: Decision) -> str:
+def _packed(parts: Sequence[str], room: int, between: str = " · ") -> str:
+    """Parts in as few lines as they take; a line ends between two of them, so that no number is torn from its name."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}{between}{part}"
+        lines = [*lines[:-1], longer] if len(longer) <= room else [*lines, part]
+    return "\n".join(lines)
+
+
+def _value(one: Decision) -> list[str]:
+    """The figure, and what must be known of it, part by part."""
     if one.value is None:
-        return one.metric
+        return [one.metric]
     if one.metric == "open CRITICAL items" and one.value.estimate is not None:
-        return f"{one.value.estimate:g} open of {one.value.n}"
+        return [f"{one.value.estimate:g} open of {one.value.n}"]
+    if one.rule == "all looked at":
+        return [f"{one.value.estimate:g} of {one.value.n} looked at"]
     limits = (one.threshold,)
     _, _, tool = one.metric.partition("; shown: ")
     parts = [f"{tool}: {interval(one.value, limits)}" if tool else interval(one.value, limits)]
@@ -114,7 +133,7 @@ def _value(one: Decision) -> str:
         parts.append(f"{one.not_applicable} not applicable")
     if (bound := _bound(one, one.bound)) is not None:
         parts.append(bound)
-    return " · ".join(parts)
+    return parts
 
 
 def _bound(one: Decision, found: Estimate | None) -> str | None:
@@ -146,8 +165,9 @@ def _lines(one: Decision) -> Iterator[str]:
     if one.reason and one.answer != "PASS":
         yield one.reason
     if one.more:
-        kind = "with no error" if _is_share(one) else "like those before"
-        yield f"{counted(one.more, 'further case')} {kind} would settle it"
+        thing = "label" if one.name.startswith("judge.") else "case"
+        kind = "like those before" if one.alike else "with no error"
+        yield f"{one.more:,} further {thing}{'' if one.more == 1 else 's'} {kind} would settle it"
     if one.pessimistic is not None and one.value is not None and one.value.method != "count":
         yield _worst(one)
     yield from one.warnings
@@ -161,11 +181,6 @@ def _lines(one: Decision) -> Iterator[str]:
             yield f"… {hidden} more: --json or -o FILE.json"
     if one.command is not None and one.answer != "PASS":
         yield f"next: {one.command}"
-
-
-def _is_share(one: Decision) -> bool:
-    """Whether further cases are counted without an error: a mean has no errors."""
-    return one.value is not None and not one.value.method.startswith(("t ", "exact "))
 
 
 def _worst(one: Decision) -> str:
@@ -207,12 +222,16 @@ def _grader(console: Console, part: GraderDiff) -> None:
 def diff_lines(part: GraderDiff) -> list[str]:
     """The figures of one grader's comparison, in words."""
     found = []
+    if part.repeated:
+        what = "the share of them that passed" if _is_outcome(part) else "their mean"
+        found.append(f"a case of several results (trials, steps) counts once in each figure: with {what}")
     if _is_outcome(part):
+        found += ["counted here as PASS: a case of which all results passed"] if part.repeated else []
         found.append(f"PASS → PASS {part.both_passed} · PASS → FAIL {part.lost}")
         found.append(f"FAIL → PASS {part.gained} · FAIL → FAIL {part.both_failed}")
     for name, value in (("old", part.old), ("new", part.new), ("difference", part.difference)):
         if value is not None:
-            found.append(f"{name} {interval(value)} ({value.method})")
+            found.append(f"{name} {interval(value)}{' cases' if part.repeated else ''} ({value.method})")
     if part.p_value is not None:
         found.append(f"exact McNemar p = {part.p_value:.3g}")
     found += [f"{name} {interval(value)}" for name, value in part.scores.items()]

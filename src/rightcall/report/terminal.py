@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rightcall.run.golden import Graded
     from rightcall.run.tally import Shown
 
+MOST_ROWS = 60
+"""Rows of one comparison, and reasons, that are printed of a run; a trace may have thousands of calls."""
+
 _STYLES = {"PASS": "green", "FAIL": "bold red"}
 
 
@@ -41,7 +44,8 @@ def print_run(console: Console, graded: Graded, *, full: bool = False) -> None:
     for item in failures[: graded.plan.kept_failures] if not full else failures:
         if item.trace is not None and item.case is not None:
             console.print()
-            print_explained(console, explain(item, graded.plan.redactor, limit=None if full else 48))
+            explained = explain(item, graded.plan.redactor, limit=None if full else 48)
+            print_explained(console, explained, None if full else MOST_ROWS)
     left = tally.failed + sum(tally.unevaluable.values()) - min(len(failures), graded.plan.kept_failures)
     if left > 0 and not full:
         console.print(Text(f"\n{left} more not shown: --trace ID prints one in full, -o FILE writes all"))
@@ -69,19 +73,28 @@ def _table(shown: list[Shown]) -> Table:
     return table
 
 
-def print_explained(console: Console, item: Explained) -> None:
-    """Print one verdict in words: the aligned diff, the veto, the reasons, the scores."""
+def print_explained(console: Console, item: Explained, most: int | None = None) -> None:
+    """Print one verdict in words: the aligned diff, the veto, the reasons, the scores; at most so many rows of each."""
     console.print(Text(item.title, "bold"))
     for line in item.names:
         console.print(Padding(Text(line, "dim"), (0, 0, 0, 2), expand=False))
     if item.rows:
-        console.print(_diff(item.rows, item.left))
-    for veto in item.vetoes:
+        console.print(_diff(item.rows[:most], item.left))
+        _print_left(console, len(item.rows), most)
+    for veto in item.vetoes[:most]:
         console.print(Padding(Text(f"veto: {veto}", "bold red"), (0, 0, 0, 2), expand=False))
-    for reason in item.reasons:
+    _print_left(console, len(item.vetoes), most)
+    for reason in item.reasons[:most]:
         console.print(Padding(Text(reason, _severity_style(reason)), (0, 0, 0, 2), expand=False))
+    _print_left(console, len(item.reasons), most)
     for line in item.scores:
         console.print(Padding(Text(line, "dim"), (0, 0, 0, 2), expand=False))
+
+
+def _print_left(console: Console, n: int, most: int | None) -> None:
+    if most is not None and n > most:
+        text = f"… {n - most:,} more; `rightcall golden --trace ID` prints them all"
+        console.print(Padding(Text(text, "dim"), (0, 0, 0, 2), expand=False))
 
 
 def _severity_style(reason: str) -> str:

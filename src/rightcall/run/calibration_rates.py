@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from rightcall.run.calibration_said import said_of
 from rightcall.run.judge_use import Uses
+from rightcall.run.results_store import AT_ONCE
 from rightcall.run.suite_facts import facts_for
 from rightcall.stats.intervals import Estimate
 from rightcall.stats.prevalence import Corrected, rogan_gladen
@@ -81,11 +82,14 @@ def _answers(store: Store, group: Group, run: str, facts: dict[str, Any]) -> Ite
     verdicts = sorted(
         (one for one in store.find_verdicts(run_id=run, grader=group.key.grader)), key=lambda one: one.unit
     )
-    for verdict in verdicts:
-        result = msgspec.json.decode(store.body(verdict.result))
-        for said in said_of(group.key.grader, result, uses, facts.get("reply_schema")):
-            if (said.judge, said.use) == (group.key.judge, group.key.use):
-                yield verdict.case_id or verdict.trace_id or verdict.unit, said
+    for start in range(0, len(verdicts), AT_ONCE):
+        some = verdicts[start : start + AT_ONCE]
+        bodies = store.bodies(one.result for one in some)
+        for verdict in some:
+            result = msgspec.json.decode(bodies[verdict.result])
+            for said in said_of(group.key.grader, result, uses, facts.get("reply_schema")):
+                if (said.judge, said.use) == (group.key.judge, group.key.use):
+                    yield verdict.case_id or verdict.trace_id or verdict.unit, said
 
 
 def _corrected(judged: dict[str, bool], found: Paired) -> tuple[Corrected | None, str | None]:

@@ -220,7 +220,9 @@ def _gates(loaded: Loaded) -> Check:
     rules = rules_of(loaded.settings.gates)
     if not rules:
         return odd(
-            "gates", "none: `rightcall gate` has nothing to ask", 'write [gates], as in "golden.safety" = { max = 0 }'
+            "gates",
+            "no rule on figures: `rightcall gate` asks for coverage, vetoes and open CRITICALs alone",
+            'write [gates], as in "golden.pass_rate" = { min = 0.95 }',
         )
     said = f"{counted(len(rules), 'rule')}: {', '.join(rule.name for rule in rules)}"
     baselines = [rule.against for rule in rules if (rule.against or "").endswith(".json")]

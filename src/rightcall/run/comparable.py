@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 _SETTINGS = {
     "profile": "profile", "min_overall": "min_overall", "retries": "retries",
     "surplus_reads": "surplus_reads", "policy_sha256": "policy", "protocol": "order of pairs",
-    "by": "what code decides", "replicates": "replicates", "quorum": "quorum",
+    "by": "what code decides", "replicates": "replicates", "quorum": "quorum", "aliases": "aliases",
+    "exclude_tools": "exclude_tools", "allow_tie": "allow_tie", "min_confidence": "min_confidence",
+    "second_judge": "second judge",
 }  # fmt: skip
 """Facts that change what a figure means -> their names."""
-_HASHES = ("policy_sha256",)
+_HASHES = ("policy_sha256", "aliases", "exclude_tools")
 
 
 def reasons_against(old: Mapping[str, Any], new: Mapping[str, Any], before: Cases, now: Cases) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import msgspec
 
 from rightcall.gate.comparing import CaseFacts, Difference, Form, compare, difference_of
 from rightcall.gate.decision import Diff, GraderDiff
+from rightcall.gate.limits import share_of_k
 from rightcall.gate.metrics import metric_of
 from rightcall.grade.rubric import DIMENSIONS
 from rightcall.run.comparable import reasons_against
@@ -29,7 +30,7 @@ from rightcall.run.gate_lines import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rightcall.gate.metrics import Metric
+    from rightcall.gate.metrics import Metric, Scale
     from rightcall.run.gate_lines import Line
     from rightcall.run.results import GraderResults, Row, RunResults
 
@@ -80,11 +81,13 @@ def diff_grader(
     if metric is not None:
         scale = scale_of(metric, is_now.facts) or metric.scale
         form = Form("share" if metric.kind in ("share", "trials") else "mean", metric.name, scale)
-        value = partial(value_of, metric)
+        value = partial(_better, metric) if metric.less else partial(value_of, metric)
     elif name == "rubric":
         scores = dict.fromkeys(DIMENSIONS, (1.0, 5.0))
-    before = cases_of(was, confirmed_traces(old), value, by_verdict=metric is None)
-    now = cases_of(is_now, confirmed_traces(new), value, by_verdict=metric is None)
+    before, now = (
+        cases_of(part, confirmed_traces(run), value, scale=form.scale, metric=metric)
+        for part, run in ((was, old), (is_now, new))
+    )
     against = reasons_against(was.facts, is_now.facts, before, now)
     shown, found = compare(name, before, now, form, not_comparable=against, scores=scores, resamples=resamples)
 
@@ -92,6 +95,12 @@ def diff_grader(
         return difference_of(before, now, form, confidence=confidence, resamples=resamples)
 
     return Comparison(shown, found, again)
+
+
+def _better(metric: Metric, row: Row, line: Line) -> float | None:
+    """The value of a metric of which less is better, turned over."""
+    value = value_of(metric, row, line)
+    return None if value is None else sum(metric.scale) - value
 
 
 def form_of(results: GraderResults) -> Form:
@@ -126,9 +135,10 @@ def confirmed_traces(run: RunResults) -> dict[str, str | None]:
 
 
 def cases_of(
-    results: GraderResults, confirmed: Mapping[str, str | None], take: Value, *, by_verdict: bool = True
-) -> Mapping[str, CaseFacts]:
-    """What a run says about each case, as little as it takes to compare it; told by verdict, or by value.
+    results: GraderResults, confirmed: Mapping[str, str | None], take: Value, *, scale: Scale = (0.0, 1.0),
+    metric: Metric | None = None,
+) -> Mapping[str, CaseFacts]:  # fmt: skip
+    """What a run says about each case, as little as it takes to compare it; told by verdict, or by the metric's value.
 
     A step of a file is compared with the step of the same id; steps that were cut from a trace belong to its case,
     since another trace is cut elsewhere.
@@ -141,11 +151,17 @@ def cases_of(
         if results.grader not in STEPS and row.trace_id is not None and row.trace_id in confirmed:
             signed = row.signed or confirmed[row.trace_id]
             row = msgspec.structs.replace(row, critical="confirmed", signed=signed)  # noqa: PLW2901
-        facts = found.setdefault(key_of(row), CaseFacts(row.cluster))
-        _take(facts, row, line, take)
-        if by_verdict and row.effective is not None:
+        facts = found.setdefault(key_of(row), _facts_of(row, metric))
+        _take(facts, row, line, take, scale)
+        if metric is None and row.effective is not None:
             facts.verdict = row.effective
     return found
+
+
+def _facts_of(row: Row, metric: Metric | None) -> CaseFacts:
+    if metric is None or metric.kind != "trials":
+        return CaseFacts(row.cluster)
+    return CaseFacts(row.cluster, least=metric.k, of=lambda good, n: float(share_of_k(metric, good, n)))
 
 
 def key_of(row: Row) -> str:
@@ -156,7 +172,7 @@ def key_of(row: Row) -> str:
     return row.cluster if cut else row.step_id
 
 
-def _take(facts: CaseFacts, row: Row, line: Line, take: Value) -> None:
+def _take(facts: CaseFacts, row: Row, line: Line, take: Value, scale: Scale) -> None:
     version = row.case_version
     if row.grader == "selection":
         # The body of a step holds what the agent did; what should have been done is its version.
@@ -168,12 +184,15 @@ def _take(facts: CaseFacts, row: Row, line: Line, take: Value) -> None:
         facts.why = facts.why or why(row, line)
         return
     number = take(row, line)
-    if number is None:
+    if number is None and row.status == "EVALUATED":
+        return
+    if number is None or not scale[0] <= number <= scale[1]:
+        facts.unread += 1
         return
     facts.total += number
     facts.n += 1
     facts.verdict = f"{number:.4g}"
-    if number < 1:
+    if number < scale[1]:
         facts.why = facts.why or why(row, line)
     if row.grader == "rubric":
         for name in DIMENSIONS:

@@ -43,11 +43,25 @@ def baseline_of(name: str, results: RunResults, store: Store | None, folder: Pat
     if name == PREVIOUS:
         return _previous(results, store)
     if is_file(name) or (folder / name).is_file():
-        return read_results(folder / name)
-    if store is None:
+        found = read_results(folder / name)
+    elif store is None:
         raise ConfigError(f"there is no baseline `{name}`", hint="name a .json file, or a run of the store")
-    found = stored_results(store, name)
+    else:
+        found = stored_results(store, name)
+    if _is_same(found, results, folder):
+        return f"the baseline {name} is this very run: nothing could be worse"
     return found if found.status == "finished" else f"the baseline {name} is {found.status}, not finished"
+
+
+def _is_same(one: RunResults, other: RunResults, folder: Path) -> bool:
+    """Whether a run would be compared with itself: by its id and start, else by its file.
+
+    An id alone is not enough: two stores may each have a first run of the same day.
+    """
+    if one.id is not None and other.id is not None and one.started_at and other.started_at:
+        return (one.id, one.started_at) == (other.id, other.started_at)
+    path, own = Path(one.name), folder / other.name
+    return path.is_file() and own.is_file() and path.samefile(own)
 
 
 def _previous(results: RunResults, store: Store | None) -> RunResults | str:
@@ -72,7 +86,8 @@ def same_suite(one: RunRecord, other: RunRecord) -> bool:
         return False
     if one.grader == SUITE:
         parts, others = (run.facts.get("graders", {}) for run in (one, other))
-        return bool(parts.keys() & others.keys())
+        both = parts.keys() & others.keys()
+        return bool(both) and all(_names(parts[name]) == _names(others[name]) for name in both)
     return _names(one.facts) == _names(other.facts)
 
 

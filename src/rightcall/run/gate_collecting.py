@@ -53,9 +53,10 @@ class Collected:
         samples: rule's metric name -> its values. tools: the same by tool, for rules that ask each tool.
         unknown_tools: of such a rule, how many results have no verdict and may belong to any tool.
         coverage: what could be evaluated. vetoes: trace -> whether the policy vetoes it, `None` where nobody knows.
-        veto_words: vetoed trace -> why.
+        veto_words: vetoed trace -> why. veto_cases: trace -> its case.
         criticals: CRITICAL items. open_failures, signed_failures: failures that nobody, and that somebody looked at.
         failures: how many. trust: judge -> what it said that code decides too.
+        confirmed_of: the trace of each confirmed CRITICAL. failed_traces: those of them that count as failed here.
         agents: the names of the agents that were compared. unscaled: metrics whose scale nobody knows.
     """
 
@@ -65,10 +66,13 @@ class Collected:
     coverage: Coverage = field(default_factory=Coverage)
     vetoes: dict[str, bool | None] = field(default_factory=dict)
     veto_words: dict[str, str] = field(default_factory=dict)
+    veto_cases: dict[str, str] = field(default_factory=dict)
     criticals: Criticals = field(default_factory=Criticals)
     open_failures: Details = field(default_factory=Details)
     signed_failures: Details = field(default_factory=Details)
     failures: int = 0
+    confirmed_of: list[str | None] = field(default_factory=list)
+    failed_traces: set[str | None] = field(default_factory=set)
     trust: dict[str, Trust] = field(default_factory=dict)
     agents: set[tuple[str, str]] = field(default_factory=set)
     unscaled: set[str] = field(default_factory=set)
@@ -163,6 +167,8 @@ class _Collecting:
             self._tool_value(name, metric, row, line, case)
         if line.agent_b:
             found.agents.add((line.agent_a, line.agent_b))
+        if row.effective == "FAIL" and row.trace_id in self.confirmed:
+            found.failed_traces.add(row.trace_id)
         self._veto(row, line)
         self._critical(row, line)
         self._failure(row, line)
@@ -211,6 +217,7 @@ class _Collecting:
         name = row.trace_id or row.unit
         found = bool(line.vetoes) if known else None
         before = self.found.vetoes.get(name, False)
+        self.found.veto_cases[name] = row.cluster
         self.found.vetoes[name] = True if found or before else None if found is None or before is None else False
         if line.vetoes:
             note = f" ({row.signed})" if row.signed else ""
@@ -231,6 +238,7 @@ class _Collecting:
             found.open.add(f"{item} {about}" if item else about)
         elif state == "confirmed" and row.signed:
             found.confirmed.add(f"{about}: {row.signed}")
+            self.found.confirmed_of.append(row.trace_id)
         elif state == "dismissed":
             found.dismissed.add(f"{about}: {row.signed}")
         elif state is None and row.status != "EVALUATED" and self._may_be_critical() and self.looked(row) is None:
@@ -268,3 +276,23 @@ class _Collecting:
 def _has_vetoes(row: Row, line: Line) -> bool:
     """Whether it is known if the policy was broken: code says so, also where a judge gave no readable answer."""
     return row.status == "EVALUATED" or bool(line.vetoes) or (row.grader == "rubric" and line.calls > 0)
+
+
+def vetoes_of(parts: Sequence[Collected]) -> Sample:
+    """Traces with a veto. A trace that two graders saw counts once, whichever of them saw the veto."""
+    found, names_of, together = Sample(), Names(), dict[str, bool | None]()
+    words, cases = dict[str, str](), dict[str, str]()
+    for part in parts:
+        found.loose = max(found.loose, part.coverage.unread)
+        words, cases = {**part.veto_words, **words}, {**part.veto_cases, **cases}
+        for trace, vetoed in part.vetoes.items():
+            before = together.get(trace, False)
+            together[trace] = True if vetoed or before else None if None in (vetoed, before) else False
+    for trace, vetoed in together.items():
+        if vetoed is None:
+            found.add_unread(names_of.number(cases[trace]))
+        else:
+            found.add(float(vetoed), names_of.number(cases[trace]))
+    for text in words.values():
+        found.bad.add(text)
+    return found

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rightcall.gate.comparing import RESAMPLES, decide_regressions
+from rightcall.gate.comparing import RESAMPLES
 from rightcall.gate.decision import EXIT_CODES, RANK, Decision, Diff, GateReport, JudgeFitness
 from rightcall.gate.limits import decide_count, decide_estimate, decide_limit, decide_trials
 from rightcall.gate.metrics import GRADERS, metric_of
+from rightcall.gate.regressions import decide_regressions
 from rightcall.gate.rules import Rule, rules_of
-from rightcall.gate.sample import Details, Names, Sample
+from rightcall.gate.sample import Details
 from rightcall.gate.standing import (
     Coverage,
     Criticals,
@@ -32,7 +33,7 @@ from rightcall.gate.words import figure, listed, number, rule_words
 from rightcall.run.diffing import Comparison, confirmed_traces, diff_grader
 from rightcall.run.gate_asking import ask_people, looked_at
 from rightcall.run.gate_baseline import PREVIOUS, baseline_of
-from rightcall.run.gate_collecting import Collected, collect
+from rightcall.run.gate_collecting import Collected, collect, vetoes_of
 from rightcall.run.gate_judges import judges_of, trusted
 from rightcall.run.results import RunResults
 from rightcall.run.results_store import stored_results
@@ -189,13 +190,13 @@ class _Gate:
     # ---- what is always asked ----
 
     def _always(self) -> list[Decision]:
-        whole, vetoes = Coverage(), Sample()
+        whole = Coverage()
         for one in self.collected.values():
             whole.add(one.coverage)
         found = [decide_coverage("coverage", whole, self.settings.limits.coverage)]
         asked = [name for name in ("golden", "rubric") if name in self.collected]
         if asked and not all(self._asks_vetoes(name) for name in asked):
-            vetoes = self._vetoes(asked)
+            vetoes = vetoes_of([self.collected[name] for name in asked])
             rule = Rule(name="vetoes", metric=metric_of("golden.vetoes"), max=0)
             found.append(decide_count(rule, vetoes))
         if not any(rule.metric.name == "critical" for rule in self.rules):
@@ -205,26 +206,6 @@ class _Gate:
     def _asks_vetoes(self, grader: str) -> bool:
         """Whether a rule of the settings asks for no veto at all, so that it need not be asked twice."""
         return any(rule.metric.name == f"{grader}.vetoes" and rule.max == 0 for rule in self.rules)
-
-    def _vetoes(self, names: Sequence[str]) -> Sample:
-        """Traces with a veto. A trace that two graders saw counts once; one of them is enough, either way."""
-        found, names_of, together = Sample(), Names(), dict[str, bool | None]()
-        words: dict[str, str] = {}
-        for name in names:
-            part = self.collected[name]
-            found.loose = max(found.loose, part.coverage.unread)
-            words = {**part.veto_words, **words}
-            for trace, vetoed in part.vetoes.items():
-                before = together.get(trace, False)
-                together[trace] = True if vetoed or before else None if None in (vetoed, before) else False
-        for trace, vetoed in together.items():
-            if vetoed is None:
-                found.add_unread(names_of.number(trace))
-            else:
-                found.add(float(vetoed), names_of.number(trace))
-        for text in words.values():
-            found.bad.add(text)
-        return found
 
     def _criticals(self, grader: str | None) -> Criticals:
         found = Criticals()
@@ -237,25 +218,39 @@ class _Gate:
                     (found.open, one.open), (found.confirmed, one.confirmed), (found.dismissed, one.dismissed)
                 ):  # fmt: skip
                     _extend(mine, other)
-        if not self._counts_failures():
-            found.uncounted = found.confirmed.number
+        found.uncounted = self._uncounted(grader)
         return found
 
-    def _counts_failures(self) -> bool:
-        """Whether a rule of this gate weighs failures of whole traces."""
+    def _uncounted(self, grader: str | None) -> int:
+        """Confirmed CRITICALs of whose trace no rule on figures counts a failure: there is none, or no such result."""
+        counted = self._counted_traces()
+        parts = [part for name, part in self.collected.items() if grader in (None, name)]
+        return sum(trace not in counted for part in parts for trace in part.confirmed_of)
+
+    def _counted_traces(self) -> set[str | None]:
+        """Traces that a rule on failures of whole traces counts as failed."""
+        found: set[str | None] = set()
+        for name in self._counting():
+            found |= self.collected[name].failed_traces
+        return found
+
+    def _counting(self) -> list[str]:
+        """The graders of whole traces whose failures a rule of this gate weighs."""
         whole = [name for name in self.collected if name == "golden" or name not in GRADERS]
-        return any(
-            rule.metric.grader in (None, *whole)
-            and (rule.metric.kind in ("trials", "regressions") or rule.metric.field in ("verdict", "pass_rate"))
+        asked = [
+            rule.metric.grader
             for rule in self.rules
-        ) and bool(whole)
+            if rule.metric.kind in ("trials", "regressions") or rule.metric.field in ("verdict", "pass_rate")
+        ]
+        return [name for name in whole if name in asked or None in asked]
 
     # ---- rules ----
 
     def _decisions(self, rule: Rule) -> list[Decision]:
         kind = rule.metric.kind
         if kind == "regressions" or rule.against is not None:
-            found = self._compared(rule)
+            alone = rule if kind == "regressions" else msgspec.structs.replace(rule, min=None, max=None)
+            found = self._compared(alone)
             if rule.min is None and (rule.max is None or kind == "regressions"):
                 return found
             return [*found, *self._decisions(msgspec.structs.replace(rule, against=None, margin=None))]

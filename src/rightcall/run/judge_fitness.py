@@ -37,7 +37,8 @@ Found = tuple[str, "CalibrationRecord"]
 def fitness_of(store: Store | None, results: RunResults) -> dict[tuple[str, str], JudgeFitness]:
     """Whether each judge of a run is fit, by (grader, judge).
 
-    For each field that decides, the newest calibration with the model and the prompt that answered in this run counts;
+    For each field that decides, the newest calibration with the model and the prompt that answered in this run counts,
+    other than on dev labels alone;
     the judge is as fit as in the field where it is least fit. `UNKNOWN`: it was never calibrated so, and the reason
     names what there is instead. Several judges that vote together are one, called by its members joined by ` + `, once
     they were calibrated so. Graders without a judge are not in it.
@@ -71,11 +72,16 @@ def newest_first(store: Store, grader: str, judge: str) -> list[Found]:
     return [(digest, one) for _, digest, one in store.calibrations(grader=grader, judge=judge)][::-1]
 
 
+def proves(one: CalibrationRecord) -> bool:
+    """Whether a calibration says something about fitness: one on the labels that prompts are tuned on does not."""
+    return one.split != "dev"
+
+
 def standing(known: Iterable[Found], use: Use) -> dict[str, Found]:
-    """Of each field, the newest calibration with this model and prompt."""
+    """Of each field, the newest calibration with this model and prompt that proves something."""
     found: dict[str, Found] = {}
     for digest, one in known:
-        if (one.model, one.prompt_sha256) == (use.model, use.prompt):
+        if proves(one) and (one.model, one.prompt_sha256) == (use.model, use.prompt):
             found.setdefault(one.field, (digest, one))
     return found
 
@@ -125,6 +131,8 @@ def _never(use: Use, known: list[Found]) -> str:
     """Why nothing is known: what was calibrated instead, if anything was."""
     if not known:
         return "never calibrated"
+    if any((one.model, one.prompt_sha256) == (use.model, use.prompt) for _, one in known):
+        return "calibrated on the dev part of the labels only, on which prompts are tuned"
     newest = known[0][1]
     if newest.prompt_sha256 != use.prompt:
         asked = _called(newest.prompt_sha256, newest.prompt_id, newest.prompt_version)

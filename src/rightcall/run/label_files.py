@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rightcall.errors import ConfigError, Place, TraceError
+from rightcall.review.forms import FORMS
 from rightcall.store.waiting import read_moment
 from rightcall.trace import jsontext
 from rightcall.trace.explain import nearest
@@ -29,6 +30,7 @@ _IGNORED = (
     "judge", "consensus",
 )  # fmt: skip
 _FIELD = "field."
+_NAMES_OF_FIELDS = frozenset(field.name for form in FORMS.values() for field in form.fields)
 _OTHERS = ("judged.", "judge.", "consensus.")
 _TEXTS = ("item", "run", "run_id", "grader", "unit", "trace_id", "case_id", "step_id", "who", "at", "unsure", "note")
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -214,7 +216,8 @@ def _unknown(values: dict[str, Any]) -> Iterable[str]:
     for name in values:
         if name in _READ or name in _IGNORED or name.startswith((_FIELD, *_OTHERS)):
             continue
-        guess = nearest(name, _READ)
+        field = name.rpartition(".")[2]
+        guess = f"{_FIELD}{field}" if field in _NAMES_OF_FIELDS else nearest(name, _READ)
         yield f"`{name}` is no column of labels" + (f" (did you mean `{guess}`?)" if guess else "")
 
 

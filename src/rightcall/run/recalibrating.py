@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from rightcall.run.calibration_said import JOINT
-from rightcall.run.judge_fitness import calibration_id, newest_first
+from rightcall.run.judge_fitness import calibration_id, newest_first, proves
 from rightcall.run.judge_use import Use
 from rightcall.run.opening import may_be_there, open_store
 from rightcall.stats.recalibration import Isotonic, Platt
@@ -140,20 +140,20 @@ def unfit_models(loaded: Loaded, light: str, prompt: str) -> dict[str, str]:
     """
     return {
         one.model: f"calibration {calibration_id(digest)} says NOT_FIT" + "".join(f": {why}" for why in one.reasons[:1])
-        for digest, one in _newest(loaded, "interpretation", light, prompt)
+        for digest, one in _newest(loaded, "interpretation", light, prompt, proving=True)
         if one.verdict == "NOT_FIT"
     }
 
 
-def _newest(loaded: Loaded, grader: str, judge: str, prompt: str) -> Iterable[Found]:
-    """The newest calibration of a judge by each model, with this prompt."""
+def _newest(loaded: Loaded, grader: str, judge: str, prompt: str, *, proving: bool = False) -> Iterable[Found]:
+    """The newest calibration of a judge by each model, with this prompt; `proving`: that says whether it is fit."""
     if not may_be_there(loaded):
         return []
     with open_store(loaded, create=False) as store:
         known = newest_first(store, grader, judge)
     found: dict[Use, Found] = {}
     for digest, one in known:
-        if (one.field, one.prompt_sha256) == (FIELDS[grader], prompt):
+        if (one.field, one.prompt_sha256) == (FIELDS[grader], prompt) and (proves(one) or not proving):
             found.setdefault(Use(one.model, prompt), (digest, one))
     return list(found.values())
 

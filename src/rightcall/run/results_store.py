@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from rightcall.run.critical import Critical
     from rightcall.store.records import RunEvent, RunRecord, VerdictRecord
     from rightcall.store.store import Store
+
+AT_ONCE = 200
+"""Results that are fetched together: asking for each by itself takes most of the time of reading a run."""
 
 
 def stored_results(store: Store, run_id: str) -> RunResults:
@@ -67,13 +71,15 @@ class _Reader:
             self._critical = by_unit(self._store, self._run.id)
             for _, review in self._store.reviews(run_id=self._run.id):
                 self._reasons.setdefault((review.grader, review.unit), []).append(review.reason)
-        for verdict in self._store.find_verdicts(run_id=self._run.id, grader=grader):
-            yield self._row(verdict)
+        verdicts = iter(self._store.find_verdicts(run_id=self._run.id, grader=grader))
+        while some := list(islice(verdicts, AT_ONCE)):
+            lines = self._store.bodies(one.result for one in some)
+            for verdict in some:
+                yield self._row(verdict, lines[verdict.result])
 
-    def _row(self, verdict: VerdictRecord) -> Row:
+    def _row(self, verdict: VerdictRecord, line: bytes) -> Row:
         key = (verdict.grader, verdict.unit)
         critical = (self._critical or {}).get(key)
-        line = self._store.body(verdict.result)
         return Row(
             grader=verdict.grader, unit=verdict.unit, status=verdict.status, reason=verdict.reason,
             verdict=verdict.verdict, line=line, case_id=verdict.case_id, trace_id=verdict.trace_id,

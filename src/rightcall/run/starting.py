@@ -14,7 +14,7 @@ import msgspec
 from rightcall.case.policy import ToolClass
 from rightcall.case.record import record, to_json
 from rightcall.errors import CaseError, NoDataError, Place
-from rightcall.run.hiding import hidden_trace
+from rightcall.run.hiding import hidden_trace, is_hidden
 from rightcall.run.overview import Overview
 from rightcall.run.starting_files import GITHUB, GITLAB, settings_text
 from rightcall.trace import jsontext
@@ -85,8 +85,9 @@ def first_suite(
 ) -> Start:
     """Sketch a suite: settings, catalog, guessed classes, a golden for each accepted trace, a CI workflow.
 
-    Where every trace names its case and has a golden, the settings name the recordings themselves. Else the suite keeps
-    copies of the traces that have a golden, each with the id of its case, so that it can be graded as it is.
+    Where every trace names its case, has a golden and holds no secrets, the settings name the recordings themselves.
+    Else the suite keeps copies of the traces that have a golden, each with the id of its case, so that it can be graded
+    as it is.
 
     Args:
         sources: the traces.
@@ -141,10 +142,12 @@ def _add(made: _Sketch, trace: Trace, hide: Redactor, *, is_accepted: bool) -> N
             made.unread.append(hide.text(error.message))
         else:
             made.cases[case_id] = to_json(msgspec.structs.replace(case, tools_json=msgspec.UNSET)).rstrip("\n") + "\n"
-    if case_id != trace.case_id or case_id not in made.cases:
+    shown = hidden_trace(trace, hide)
+    # A golden holds tags where the recording holds secrets, and only a copy that holds the same tags can match it.
+    if case_id != trace.case_id or case_id not in made.cases or is_hidden(shown):
         made.needs_copies = True
     if case_id in made.cases:
-        made.lines.write(write_line(msgspec.structs.replace(hidden_trace(trace, hide), case_id=case_id)))
+        made.lines.write(write_line(msgspec.structs.replace(shown, case_id=case_id)))
 
 
 def _unused(name: str, taken: Mapping[str, str]) -> str:

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from rightcall.stats.intervals import Estimate, wilson
+from rightcall.stats.clusters import clustered_share
 
 if TYPE_CHECKING:
     from rightcall.case.case import Case
     from rightcall.grade.verdict import GoldenResult
+    from rightcall.stats.intervals import Estimate
     from rightcall.trace.model import Trace
     from rightcall.trace.sources.dialect import ReadingReport
 
@@ -45,6 +44,8 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     reports: dict[str, ReadingReport] = field(default_factory=dict)
     cases: Counter[str] = field(default_factory=Counter)
+    passed_of: Counter[str] = field(default_factory=Counter)
+    evaluated_of: Counter[str] = field(default_factory=Counter)
     ids: list[int] = field(default_factory=list)
     unread_cases: int = 0
 
@@ -52,10 +53,13 @@ class Tally:
         """Count one result."""
         if result.status == "UNEVALUABLE":
             self.unevaluable[result.reason or "unknown"] += 1
-        elif result.verdict == "PASS":
-            self.passed += 1
         else:
-            self.failed += 1
+            passed = result.verdict == "PASS"
+            case = result.case_id or result.trace_id or ""
+            self.passed += passed
+            self.failed += not passed
+            self.passed_of[case] += passed
+            self.evaluated_of[case] += 1
         self.vetoed += result.verdict == "FAIL" and bool(result.vetoes)
         self.policy_only += result.policy_only
         self.incomplete += result.completed is False
@@ -75,7 +79,7 @@ class Tally:
         """Add another part's counts."""
         for name in ("passed", "failed", "vetoed", "policy_only", "incomplete"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("unevaluable", "findings", "counts", "cases"):
+        for name in ("unevaluable", "findings", "counts", "cases", "passed_of", "evaluated_of"):
             getattr(self, name).update(getattr(other, name))
         for name, values in other.sums.items():
             self.sums.setdefault(name, []).extend(values)
@@ -104,15 +108,10 @@ class Tally:
         return self.evaluated / total if total else None
 
     def pass_rate(self) -> Estimate:
-        """Share of `PASS` among the evaluated, with its interval where every case has one trace."""
+        """Share of `PASS` among the evaluated; traces of one case are no independent ones, and widen its interval."""
         excluded = sum(self.unevaluable.values()) + self.skipped
-        share = wilson(self.passed, self.evaluated, excluded=excluded)
-        if any(count > 1 for count in self.cases.values()):
-            return msgspec.structs.replace(
-                share, low=None, high=None, method="none",
-                reason="several traces of one case are not independent; their interval needs resampling by case",
-            )  # fmt: skip
-        return share
+        of_cases = [(self.passed_of[case], n) for case, n in self.evaluated_of.items()]
+        return clustered_share(of_cases, excluded=excluded)
 
     def mean(self, metric: str) -> float | None:
         """Mean of a metric over the results that have it."""

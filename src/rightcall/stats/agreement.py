@@ -54,7 +54,8 @@ def kappa(
 
     Raters who agree on everything agree in every resample too, which would be an interval of no width. Its lower bound
     is then what kappa would be if, at the lower bound of the plain agreement, the rest were as far apart as the labels
-    that were given are, no lower than -1. This is our own addition, and errs on the wide side.
+    that were given are, no lower than -1. This is our own addition, and errs on the wide side. Where one of them gave
+    one label throughout, kappa is 0 in every resample whatever the other says, so there is no interval.
 
     Args:
         pairs: what the two raters said about each item.
@@ -87,6 +88,9 @@ def kappa(
     if all(first == second for first, second in pairs):
         low = _perfect(pairs, known, weights, clusters, confidence)
         return msgspec.structs.replace(found, low=low, high=1.0, method=f"{method}, wilson {confidence:g}, all agree")
+    if any(len({pair[side] for pair in pairs}) == 1 for side in (0, 1)):
+        reason = "one of the two gave one label throughout, so that kappa is 0 whatever the other says"
+        return msgspec.structs.replace(found, reason=reason)
     method += ", " + bootstrap_method(confidence, size, resamples, seed)
     rows = _tables(pairs, cases, known)
     values = resampled(rows, lambda sums: _kappas(sums, len(known), weights), resamples=resamples, seed=seed)

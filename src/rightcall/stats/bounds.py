@@ -48,7 +48,8 @@ def by_case(
         cases: the number of each one's case, from 0.
         scale: bottom and top of the values.
         unread: of each result that could not be read, the number of its case.
-        loose: how many more there are whose case nobody knows; each is a case of its own.
+        loose: how many more there are whose case nobody knows. They may all be of one case, so the largest takes them:
+            a record that is lost can then not make the results worth more.
         unread_as: what such a result counts as, from 0 to 1.
     """
     import numpy as np
@@ -61,8 +62,10 @@ def by_case(
     missing = np.bincount(lost, minlength=most)
     sums = np.bincount(of, weights=brought, minlength=most) + unread_as * missing
     sizes = np.bincount(of, minlength=most) + missing.astype(float)
-    alone = np.ones(loose)
-    sums, sizes = np.concatenate([sums, unread_as * alone]), np.concatenate([sizes, alone])
+    if loose:
+        largest = int(sizes.argmax())
+        sums[largest] += unread_as * loose
+        sizes[largest] += loose
     return sums[sizes > 0], sizes[sizes > 0]
 
 

@@ -41,7 +41,7 @@ def clustered_share(clusters: Iterable[Counts], *, excluded: int = 0, confidence
     low, high = wilson_bounds(successes / n, effective, confidence)
     return Estimate(
         estimate=successes / n, low=low, high=high, n=n, excluded=excluded,
-        method=f"wilson {confidence:g}, clustered in {len(counts)} cases",
+        method=f"wilson {confidence:g}, clustered in {len(counts)} case{'' if len(counts) == 1 else 's'}",
     )  # fmt: skip
 
 

@@ -1,12 +1,14 @@
 """May a judge decide without people? What its agreement with them must show, and how many labels that takes.
 
-Three answers: `FIT` where every condition is shown; `NOT_FIT` where one is shown to be missed; `INSUFFICIENT` between,
-with what would settle it. A judge that is not fit is advisory only: people go on looking.
+Three answers: `FIT` where every condition is shown; `NOT_FIT` where the estimate of one is below on enough labels, or
+its whole interval is; `INSUFFICIENT` between, with what would settle it. A judge that is not fit is advisory only:
+people go on looking.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Literal
 
 from msgspec import Struct
@@ -20,6 +22,12 @@ Answer = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 
 ESTIMATE_FROM, REPORT_FROM = 30, 50
 """With fewer labels than the first only the table is shown; with fewer than the second, no answer is given."""
+
+VARIED_FROM = 10
+"""Two answers must be given by people so often before a low agreement beyond chance is held against a judge."""
+
+UNIFORM = "agreement beyond chance says little"
+"""How the reason begins where they did not."""
 
 
 class Bar(Struct, frozen=True, kw_only=True):
@@ -148,17 +156,29 @@ def certifiable(counts: Mapping[str, int], bar: Bar = NOMINAL) -> bool:
 
 def condition(name: str, value: Estimate, threshold: float) -> Condition:
     """Holds the lower bound of a figure against a threshold; see `Condition`."""
-    if value.estimate is None or value.low is None:
-        answer: Answer = "FAIL" if value.estimate is not None and value.estimate < threshold else "INCONCLUSIVE"
+    if value.estimate is None or value.low is None or value.high is None:
         reason = value.reason or "there is no interval"
-        return _condition(name, value, threshold, answer, None, f"{name}: {reason}")
+        if value.estimate is None or value.estimate >= threshold:
+            return _condition(name, value, threshold, "INCONCLUSIVE", None, f"{name}: {reason}")
+        below = f"{name} {apart(value.estimate, threshold)} is below {threshold:g} ({reason})"
+        return _condition(name, value, threshold, "FAIL", None, below)
     if value.low >= threshold:
         return _condition(name, value, threshold, "PASS", 0, None)
     more = _more(value, threshold)
-    shown = f"{name} {value.estimate:.4g}, interval {value.low:.4g} – {value.high:.4g}"
+    low, high = apart(value.low, threshold), apart(value.high, threshold)
+    shown = f"{name} {apart(value.estimate, threshold)}, interval {low} – {high}"
     if value.estimate < threshold:
         return _condition(name, value, threshold, "FAIL", more, f"{shown}, is below {threshold:g}")
     return _condition(name, value, threshold, "INCONCLUSIVE", more, f"{shown}, is not shown to reach {threshold:g}")
+
+
+def apart(value: float, limit: float) -> str:
+    """A number in 4 digits, or as many as it takes to stand on its side of a limit."""
+    for digits in range(4, 18):
+        text = f"{value:.{digits}g}"
+        if (float(text) < limit, float(text) > limit) == (value < limit, value > limit):
+            return text
+    return repr(value)
 
 
 def _more(value: Estimate, threshold: float) -> int | None:
@@ -192,9 +212,11 @@ def ceiling_condition(value: Estimate, people: Estimate | None, margin: float) -
         return Condition(
             name="ceiling", answer="INCONCLUSIVE", value=value, threshold=None, on="point", more=None, reason=reason
         )
-    threshold = ceiling - margin
-    reached = value.estimate >= threshold
-    reason = f"agreement {value.estimate:.4g} is more than {margin:g} below the {ceiling:.4g} among people"
+    # As they are written: 0.8 less 0.1 is 0.7, and not a little more.
+    exact = Decimal(repr(ceiling)) - Decimal(repr(margin))
+    threshold, reached = float(exact), Decimal(repr(value.estimate)) >= exact
+    shown = apart(value.estimate, threshold)
+    reason = f"agreement {shown} is more than {margin:g} below the {ceiling:.4g} among people"
     return Condition(
         name="ceiling", answer="PASS" if reached else "FAIL", value=value, threshold=threshold, on="point",
         more=0 if reached else None, reason=None if reached else reason,
@@ -213,7 +235,8 @@ def fitness(
 
     * `FIT`: the labels are enough, and every condition that the bar asks for passes.
     * `NOT_FIT`: a condition fails, on at least 50 labels, and either the labels are enough, or its whole interval is
-      below. A low estimate of few labels alone is no verdict.
+      below. A low estimate of few labels alone is no verdict. Nor is a low agreement beyond chance where people gave
+      nearly every item one answer (see `VARIED_FROM`): chance alone agrees there, whatever the judge is worth.
     * `INSUFFICIENT`: anything else, such as a figure that is undefined, or that the bar asks for and nobody measured.
 
     Args:
@@ -229,7 +252,9 @@ def fitness(
     labels, missing = sum(counts.values()), missing_labels(counts, bar)
     conditions = _conditions(agreement, detection, people, bar)
     enough = not missing.at_least
-    missed = [one for one in conditions if _missed(one, enough=enough)] if labels >= REPORT_FROM else []
+    varied = sum(count >= VARIED_FROM for count in counts.values()) > 1
+    held = [one for one in conditions if varied or one.name == "detection"]
+    missed = [one for one in held if _missed(one, enough=enough)] if labels >= REPORT_FROM else []
     verdict: Verdict = "INSUFFICIENT"
     if missed:
         verdict = "NOT_FIT"
@@ -239,7 +264,7 @@ def fitness(
     wanted = [missing.at_least, *(one.more for one in open_ones)]
     known = [number for number in wanted if number is not None]
     more = max(known) if len(known) == len(wanted) else None
-    ordered = sorted(open_ones, key=lambda one: one.answer != "FAIL")
+    ordered = sorted(open_ones, key=lambda one: (one not in missed, one.answer != "FAIL"))
     return Fitness(
         verdict=verdict,
         stage=stage_of(labels, bar),
@@ -247,7 +272,7 @@ def fitness(
         conditions=conditions,
         missing=missing,
         more=more,
-        reasons=tuple(one.reason for one in ordered if one.reason) + _lacking(missing, labels, bar),
+        reasons=(*(one.reason for one in ordered if one.reason), *_lacking(missing, labels, bar), *_uniform(varied)),
     )
 
 
@@ -269,6 +294,12 @@ def _missed(one: Condition, *, enough: bool) -> bool:
         return False
     high = one.value.high
     return enough or (high is not None and one.threshold is not None and high < one.threshold)
+
+
+def _uniform(varied: bool) -> tuple[str, ...]:  # noqa: FBT001 - a plain value
+    if varied:
+        return ()
+    return (f"{UNIFORM}: people gave no two answers at least {VARIED_FROM} times each",)
 
 
 def _lacking(missing: Missing, labels: int, bar: Bar) -> tuple[str, ...]:

@@ -141,8 +141,7 @@ def tango_bounds(gained: float, lost: float, n: float, confidence: float = 0.95)
         variance = n * (2 * (root - tilt) / (4 * n) + bound * (1 - bound))
         return abs(gained - lost - n * bound) > z * sqrt(max(0.0, variance))
 
-    low, high = _edge(difference, -1.0, beyond), _edge(difference, 1.0, beyond)
-    return low, high
+    return _edge(difference, -1.0, beyond), _edge(difference, 1.0, beyond)
 
 
 def _edge(inside: float, outside: float, beyond: Callable[[float], bool]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select  # noqa: TID253 - this module is loaded with an open store
 
@@ -10,10 +10,12 @@ from rightcall.store.inserting import chunks
 from rightcall.store.packing import column, plain_bytes, unpack
 from rightcall.store.reading import fetching
 from rightcall.store.records import AttemptRecord
-from rightcall.store.tables import TABLES, attempts, verdicts
+from rightcall.store.tables import TABLES, attempts, bodies, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Row
 
     from rightcall.store.database import Database
 
@@ -51,6 +53,13 @@ def records_of(database: Database, kind: str, digests: Iterable[str]) -> dict[st
         for row in database.read(fetching(query)):
             found[row.digest] = plain_bytes(row.codec, row.data)
     return found
+
+
+def body_rows(database: Database, digests: Iterable[str]) -> Iterator[Row[Any]]:
+    """The bodies with these digests as they are stored: `sha256`, `codec`, `size`, `data`."""
+    names = [bodies.c[name] for name in ("sha256", "codec", "size", "data")]
+    for some in chunks(digests):
+        yield from database.read(fetching(select(*names).where(bodies.c.sha256.in_(some))))
 
 
 def about_bodies(database: Database, kind: str, bodies: Iterable[str]) -> Iterator[str]:

@@ -149,11 +149,6 @@ def log_entries(kind: str | None, run_id: str | None) -> Select[Any]:
     return query.where(*(log.c[name] == value for name, value in given.items() if value is not None))
 
 
-def body_row(sha256: str) -> Select[Any]:
-    """One body."""
-    return select(bodies.c.codec, bodies.c.size, bodies.c.data).where(bodies.c.sha256 == sha256)
-
-
 def counts(connection: Connection) -> dict[str, int]:
     """How many records of each kind there are, and how many bodies."""
     tables = {**TABLES, "body": bodies}

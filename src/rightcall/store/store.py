@@ -318,9 +318,21 @@ class Store:
         Raises:
             StoreError: `STORE_INVALID`: there is none, or its bytes are not what its name says.
         """
-        from rightcall.store.reading import body_row
+        return self.bodies((sha256,))[sha256]
 
-        row = self.database.read(lambda connection: connection.execute(body_row(sha256)).first())
+    def bodies(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """Several bodies at once, each once: one question for a few hundred. They are all in memory.
+
+        Raises:
+            StoreError: as `body`, for the first that is not there or was changed.
+        """
+        from rightcall.store.picking import body_rows
+
+        wanted = list(dict.fromkeys(digests))
+        rows = {row.sha256: row for row in body_rows(self.database, wanted)}
+        return {sha256: self._body(sha256, rows.get(sha256)) for sha256 in wanted}
+
+    def _body(self, sha256: str, row: Any) -> bytes:
         if row is None:
             raise StoreError(
                 f"there is no body `{sha256}`", code="STORE_INVALID", place=Place(self.name), hint="verify the log"
