@@ -1,7 +1,7 @@
 # make demo    grade the examples and print the report
 # make test    what CI runs: every check, then every test
 # make check   the checks alone       make fmt    format and fix what can be fixed
-# make kill    kill runs at 50 random moments (make test tries 12)
+# make kill    kill runs at 50 random moments (make test tries 8)
 # make bench   run the benchmarks     make lock   compile requirements/ again
 # make clean   remove the environment and every cache
 #

@@ -85,13 +85,13 @@ def test_a_fail_that_no_gate_weighs_is_a_cause_in_every_report_as_it_is_on_the_l
         assert "golden: 1 FAIL" in (tmp_path / name).read_text().replace("`", "")
 
 
-def test_failures_that_no_rule_is_about_are_named_where_the_gates_pass(rightcall, write, tmp_path):
+def test_failures_of_a_grader_that_no_rule_is_about_are_failures_of_the_run(rightcall, write, tmp_path):
     mixed(write)
     with (tmp_path / "rightcall.toml").open("a") as file:
         file.write('[gates]\n"golden.vetoes" = { max = 0 }\n')
     said = rightcall("run", "-o", "r.md")
-    assert (said.code, "all gates passed; no rule is about golden: 1 FAIL · exit 0" in said.err) == (0, True)
-    assert "no rule is about golden: 1 FAIL" in (tmp_path / "r.md").read_text()
+    assert (said.code, "golden: 1 FAIL (no rule is about it)" in said.err) == (1, True)
+    assert "golden: 1 FAIL (no rule is about it)" in (tmp_path / "r.md").read_text()
     with (tmp_path / "rightcall.toml").open("a") as file:
         file.write('"golden.pass_rate" = { min = 0.5, on = "point" }\n')
     assert "all gates passed · exit 0" in rightcall("run").err

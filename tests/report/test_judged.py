@@ -17,7 +17,7 @@ from rightcall.report.judged import (
     warnings,
 )
 from rightcall.run.items import JudgeTally
-from rightcall.stats.intervals import wilson
+from rightcall.stats.intervals import Estimate, wilson
 
 WRONG = Conflict(check="grade", message="says PASS; the names are different")
 ODD = Conflict(check="cross_field", message="contradicts itself")
@@ -130,3 +130,8 @@ def test_who_was_asked_with_which_prompt():
 def test_a_share_has_its_interval_or_its_reason():
     assert share(wilson(0, 0)) == wilson(0, 0).reason
     assert share(wilson(1, 2)) == "0.500 [0.095, 0.905]"
+
+
+def test_a_share_below_one_is_never_shown_as_one() -> None:
+    made = Estimate(estimate=2999.9 / 3000, low=0.9991, high=0.99999, n=3000, method="wilson 0.95")
+    assert share(made).startswith("<1.000 [0.999, ")

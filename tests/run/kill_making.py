@@ -14,8 +14,8 @@ from rightcall.testing import FaultyServer
 
 PLACES = 8
 """Questions at a time of each judge."""
-KILLS = int(os.environ.get("KILLS", "12"))
-"""How many random moments are tried: 12 in an ordinary run, 50 by `make kill`; the other kinds in proportion."""
+KILLS = int(os.environ.get("KILLS", "8"))
+"""How many random moments are tried: 8 in an ordinary run, 50 by `make kill`; the other kinds in proportion."""
 
 
 def share_of(number: int) -> range:

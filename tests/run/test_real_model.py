@@ -31,9 +31,9 @@ prompt_golden = "rubric_short"
 
 # A prompt of the user's own. It is short, and its schema leaves the model nothing to ramble about and no way to give a
 # category without a failure, so that nearly every reply is whole and can be read.
-NAME = {"type": ["string", "null"], "maxLength": 12}
+NAME = {"type": ["string", "null"], "maxLength": 4}
 WORDS = {
-    "justification": {"type": "string", "minLength": 1, "maxLength": 12},
+    "justification": {"type": "string", "minLength": 1, "maxLength": 4},
     "selected_tool": NAME,
     "expected_tool": NAME,
 }
@@ -108,13 +108,12 @@ SINGERS = tools(list_singers="List who sings on a day.", book_singer="Book a sin
 BOATS = tools(list_boats="List boats.", hold_seats="Hold seats.", sell_seats="Sell seats.")
 DOMAINS = (
     ("Which lamps are on?", LAMPS),
-    ("Who sings on Monday?", SINGERS),
     ("Which boats leave on Sunday?", BOATS),
 )
 
 
 def steps() -> list[dict[str, Any]]:
-    """Twelve steps: three of them right, nine wrong in three ways."""
+    """Eight steps: two of them right, six wrong in three ways."""
     found = []
     for request, catalog in DOMAINS:
         right, other = catalog[0]["name"], catalog[1]["name"]
@@ -202,7 +201,7 @@ def test_every_step_ends_with_what_code_decides_or_with_the_reason_for_no_reply(
     assert [result["step_id"] for result in results] == [step["id"] for step in steps()]
     for result, step in zip(results, steps(), strict=True):
         ended_well(result, "PASS" if step["selected"] == step["expected"] else "FAIL")
-    assert rest.json["summary"]["evaluated"] > 6, "most replies can be read"
+    assert rest.json["summary"]["evaluated"] > 4, "most replies can be read"
 
 
 def test_every_exchange_is_on_record_with_who_answered_and_what_it_took(selection):

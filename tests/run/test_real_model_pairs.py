@@ -22,7 +22,7 @@ from rightcall.judge.contract import ReplyCode
 
 pytestmark = pytest.mark.slow
 
-SLIPS = 2
+SLIPS = 1
 """Replies that may be another letter: what a model says with the same weights is not the same on every processor."""
 
 CRITERIA = ("tool_selection", "argument_accuracy", "call_ordering", "abstention_handling", "error_handling")
@@ -49,7 +49,7 @@ Say which of two runs is better: `preferred_trace` is "A", "B" or "TIE".
 Which is better, A or B?
 """
 
-TEXT = {"type": "string", "minLength": 1, "maxLength": 6}
+TEXT = {"type": "string", "minLength": 1, "maxLength": 4}
 SCORE = shape(
     score={"type": "integer", "minimum": 1, "maximum": 5},
     evidence={"type": "array", "minItems": 1, "maxItems": 1, "items": shape(result_path={"const": "$.metres"}, quote=TEXT)},
@@ -87,11 +87,9 @@ ERRANDS = (
     ("doors", "Lock the north door.", "lock_door", "open_door", {"door": "north"}),
     ("plants", "Water bed four.", "water_bed", "clear_bed", {"bed": 4}),
     ("parcels", "Where is parcel 81?", "track_parcel", "return_parcel", {"parcel": 81}),
-    ("books", "Renew book 12.", "renew_book", "discard_book", {"book": 12}),
-    ("cups", "Count the blue cups.", "count_cups", "break_cups", {"colour": "blue"}),
 )
 N = len(ERRANDS)
-READINGS = 4
+READINGS = 3
 
 
 def traces(agent: str, even: bool) -> list[dict]:
@@ -122,7 +120,7 @@ def a_folder(folder, url, most):
 
 @pytest.fixture(scope="module")
 def pairs(local_model_url, tmp_path_factory):
-    """A run over eight pairs that a budget stops after seven calls, and that goes on; as (folder, first, rest)."""
+    """A run over six pairs that a budget stops after seven calls, and that goes on; as (folder, first, rest)."""
     folder = a_folder(tmp_path_factory.mktemp("pairs"), local_model_url, 220)
     folder.write("one.jsonl", *traces("one", even=True))
     folder.write("two.jsonl", *traces("two", even=False))
@@ -133,7 +131,7 @@ def pairs(local_model_url, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def readings(local_model_url, tmp_path_factory):
-    """A run over four readings that a budget stops after three calls, and that goes on; as (folder, first, rest)."""
+    """A run over three readings that a budget stops after three calls, and that goes on; as (folder, first, rest)."""
     folder = a_folder(tmp_path_factory.mktemp("readings"), local_model_url, 220)
     folder.write("traces.jsonl", *map(reading, range(READINGS)))
     first = folder.run("interpretation", "traces.jsonl", "--budget", "3calls", "--json")
@@ -177,7 +175,7 @@ def test_a_model_that_says_a_whatever_stands_there_is_called_position_biased(pai
     assert rate["n"] >= 2 * N - SLIPS
     assert rate["estimate"] >= 0.9
     assert 0.55 < rate["low"] <= rate["high"]
-    assert panel["flips_p"] < 0.01
+    assert panel["flips_p"] < 0.05
 
 
 def test_its_habit_decides_no_pair(pairs):

@@ -26,7 +26,7 @@ max_tokens = {most}
 max_concurrency = 1
 timeout = 300
 """
-WORDS = {"type": "string", "minLength": 1, "maxLength": 12}
+WORDS = {"type": "string", "minLength": 1, "maxLength": 4}
 REPLY = {
     "score": {"type": "integer", "minimum": 1, "maximum": 5}, "interpretation_accuracy": WORDS,
     "action_appropriateness": WORDS, "key_errors": {"type": "array", "items": WORDS, "maxItems": 0},

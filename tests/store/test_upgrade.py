@@ -128,3 +128,49 @@ def test_a_store_of_the_second_revision_takes_calibrations_and_keeps_everything(
         assert (found.faults, found.records["calibration"], found.entries) == ((), 1, head.seq + 1)
         version = store.database.read(lambda it: it.execute(text("SELECT version_num FROM alembic_version")).scalar())
         assert version == REVISION == "0003"
+
+
+# ---- the same store again -------------------------------------------------------------------------------------------
+
+
+def shape(store):
+    """Return every table, index, trigger and function of a store as the database describes them, without its schema."""
+    if store.database.is_sqlite:
+        asked = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+    else:
+        asked = """
+            SELECT 'column', table_name, column_name, concat_ws(' ', ordinal_position, data_type, is_nullable,
+                   column_default, collation_name, is_identity)
+              FROM information_schema.columns WHERE table_schema = current_schema()
+            UNION ALL SELECT 'index', tablename, indexname, replace(indexdef, current_schema(), '')
+              FROM pg_indexes WHERE schemaname = current_schema()
+            UNION ALL SELECT 'trigger', t.tgrelid::regclass::text, t.tgname,
+                   replace(pg_get_triggerdef(t.oid), current_schema(), '')
+              FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+              WHERE c.relnamespace = current_schema()::regnamespace AND NOT t.tgisinternal
+            UNION ALL SELECT 'constraint', c.conrelid::regclass::text, c.conname, pg_get_constraintdef(c.oid)
+              FROM pg_constraint c WHERE c.connamespace = current_schema()::regnamespace
+            UNION ALL SELECT 'function', '', p.proname, p.prosrc
+              FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace
+        """
+    return sorted(store.database.read(lambda it: list(map(repr, it.exec_driver_sql(asked).all()))))
+
+
+def test_the_next_store_that_a_process_makes_is_the_same_as_its_first(store_url, monkeypatch, tmp_path, request):
+    monkeypatch.setattr("rightcall.store.upgrade._SAID", {})
+    with Store.open(store_url) as first:
+        found = shape(first)
+        if first.database.is_sqlite:
+            other = str(tmp_path / "next.db")
+        else:
+            server = request.getfixturevalue("postgres_server")
+            other = server.url(server.new_schema())
+    with Store.open(other) as following:
+        assert shape(following) == found
+        following.write(*one_of_each())
+        assert verify(following).intact
+        version = following.database.read(
+            lambda it: it.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        )
+    assert version == REVISION
+    assert len(found) > 80

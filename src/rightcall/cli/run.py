@@ -210,7 +210,7 @@ def _view(loaded: Loaded, results: RunResults, end: Ending) -> ReportView:
     from rightcall.report.viewing import view_of
 
     view = view_of(results, loaded, gate=end.gate)
-    return replace(view, conclusion=end.conclusion(), notes=(*end.unweighed(), *view.notes))
+    return replace(view, conclusion=end.conclusion())
 
 
 def _write(view: ReportView | None, done: SuiteRun, results: RunResults, end: Ending, output: OutputFlags) -> None:

@@ -23,9 +23,6 @@ _ANSWERS = {
     0: "PASS", 1: "FAIL", WRONG: "BROKEN", _UNSURE: "INCONCLUSIVE", 4: "WAIT", BROKEN: "BROKEN",
     _INTERRUPTED: "INTERRUPTED",
 }  # fmt: skip
-_SAFETY = ("vetoes", "critical")
-"""Rules that are about safety alone: they say nothing about other failures."""
-
 Cause = tuple[int, str]
 
 
@@ -33,8 +30,8 @@ Cause = tuple[int, str]
 class Ending:
     """How a run of several graders ends.
 
-    Where rules on figures are set, they say what a FAIL means; where none are, a FAIL of a grader is one of the run, as
-    it is for the grader's own command.
+    Where a rule on figures is about a grader, it says what a FAIL of that grader means; where none is, a FAIL is one of
+    the run, as it is for the grader's own command.
 
     Attributes:
         done: the run. gate: what its gates say; `None` where they were not asked.
@@ -64,18 +61,6 @@ class Ending:
         causes = _ranked([*((gates, text) for text in self._of_gate()), *self._others()])
         return Conclusion(answer=answer, exit_code=shown, causes=tuple(text for _, text in causes), taken=taken)
 
-    def unweighed(self) -> list[str]:
-        """Failures that no rule of the gates is about, of a run that passes all the same."""
-        if self.gate is None:
-            return []
-        names = [one.name.partition(".") for one in self.gate.decisions]
-        ruled = {grader for grader, _, metric in names if metric and metric not in _SAFETY}
-        return [
-            f"no rule is about {name}: {words}"
-            for name, one in self.done.graders.items() if name not in ruled
-            for code, words in _of_grader(one, 0.0) if code == 1
-        ]  # fmt: skip
-
     def leave(self, *, is_short: bool) -> int:
         """The exit code, with every cause on stderr, the one that wins first.
 
@@ -91,7 +76,7 @@ class Ending:
         causes = _ranked([*self.lost, *((self._gate_code, text) for text in texts), *self._others()])
         shown, code = self._codes()
         passed = "all passed" if self.gate is None else "all gates passed"
-        said = "; ".join(text for _, text in causes) or "; ".join([passed, *self.unweighed()])
+        said = "; ".join(text for _, text in causes) or passed
         also = f" (would be {code})" if shown != code else ""
         run = self.done.run.id
         print(visible(f"run {run} · {said} · exit {shown}{also} · rightcall show {run}"), file=sys.stderr)
@@ -146,12 +131,17 @@ def _broken(done: SuiteRun) -> Iterator[tuple[int, str]]:
 
 def _found(done: SuiteRun, need: float, gate: GateReport | None) -> Iterator[tuple[int, str]]:
     """What the graders found that keeps a run from passing, as far as no gate says it."""
-    from rightcall.run.suite_gates import weighs_figures
+    from rightcall.run.gating import NO_RULES
+    from rightcall.run.suite_gates import ALL_GRADERS, weighed
 
-    if gate is not None and weighs_figures(gate):
-        return
+    ruled = set() if gate is None else weighed(gate)
+    some = "" if gate is None or NO_RULES in gate.notes else " (no rule is about it)"
     for name, one in done.graders.items():
-        yield from ((code, f"{name}: {words}") for code, words in _of_grader(one, need) if gate is None or code == 1)
+        if name in ruled or ALL_GRADERS in ruled:
+            continue
+        yield from (
+            (code, f"{name}: {words}{some}") for code, words in _of_grader(one, need) if gate is None or code == 1
+        )
 
 
 def _of_grader(one: Graded | Judged, need: float) -> Iterator[tuple[int, str]]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+__tracebackhide__ = True  # what is wrong is in the test, or in what it calls
+
 NO_ENTRY = """rightcall does not know how to call your agent. Say it once, in conftest.py:
 
     import pytest

@@ -9,6 +9,7 @@ import msgspec
 
 from rightcall.judge.audit import WITHIN_REPLY, stamp
 from rightcall.judge.contract import ReplyCode
+from rightcall.report.cells import number
 from rightcall.report.preference_figures import bias_notes
 from rightcall.report.summary import counted, most_first
 from rightcall.run.items import NO_REVIEW
@@ -146,9 +147,10 @@ def share(estimate: Estimate) -> str:
     """`0.970 [0.936, 0.986]`, or why there is none."""
     if estimate.estimate is None:
         return estimate.reason or "undefined"
+    value = number(estimate.estimate, 3)
     if estimate.low is None or estimate.high is None:
-        return f"{estimate.estimate:.3f}"
-    return f"{estimate.estimate:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+        return value
+    return f"{value} [{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
 _ASIDE = {

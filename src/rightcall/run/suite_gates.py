@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rightcall.errors import ConfigError, Place
 from rightcall.gate.rules import rules_of
 from rightcall.run.gate_baseline import PREVIOUS, baseline_of, is_file
-from rightcall.run.gating import NO_RULES, gate_run
+from rightcall.run.gating import gate_run
 from rightcall.run.opening import open_store
 from rightcall.run.results import RunResults
 from rightcall.run.results_file import read_results
@@ -76,6 +76,22 @@ def gated(loaded: Loaded, store: Store, run_id: str, baseline: str | None) -> tu
     return gate_run(loaded, store, run_id, old)
 
 
-def weighs_figures(report: GateReport) -> bool:
-    """Whether a rule of the gates is about figures, and not only about what is always asked."""
-    return NO_RULES not in report.notes
+ALL_GRADERS = "*"
+"""Stands for every grader where a rule is about all of them."""
+
+_SAFETY = ("vetoes", "safety", "critical")
+"""Metrics of safety alone: a rule on them says nothing about other failures."""
+
+_OF_ALL = ("regressions", "failures_signed_off")
+
+
+def weighed(report: GateReport) -> set[str]:
+    """The graders whose failures some rule on figures is about; `ALL_GRADERS` where one is about all."""
+    found = set()
+    for one in report.decisions:
+        grader, _, metric = one.name.partition(".")
+        if metric and metric not in _SAFETY:
+            found.add(grader)
+        elif one.name in _OF_ALL:
+            found.add(ALL_GRADERS)
+    return found
