@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 
 import pytest
 from desk_suite import DESK, copy_desk
@@ -242,10 +243,21 @@ def test_two_versions_are_compared_by_a_run_or_its_file(rightcall, write):
 # ---- afterwards ------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Return the id of a run of all graders and where its store is kept, once the first test has run it."""
+    return {"store": tmp_path_factory.mktemp("ran") / "runs.db"}
+
+
 @pytest.fixture
-def ran(rightcall, desk):
-    """Return the id of a run of all graders."""
-    return rightcall(*COMMAND, "--judge", "desk", "--quiet").err.split()[1]
+def ran(rightcall, desk, tmp_path, kept):
+    """Return the id of a run of all graders, in a store of the test's own."""
+    if "id" in kept:
+        shutil.copy(kept["store"], tmp_path)
+        return kept["id"]
+    found = rightcall(*COMMAND, "--judge", "desk", "--quiet").err.split()[1]
+    shutil.copy(tmp_path / "runs.db", kept["store"])
+    return kept.setdefault("id", found)
 
 
 STORE = ("--store", "runs.db")

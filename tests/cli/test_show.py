@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import pytest
 from desk_suite import DESK, copy_desk, reply, step, steps_with_judge
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """Return where the store of the judged card desk is kept: the first test judges, the others have a copy."""
+    return tmp_path_factory.mktemp("judged") / "desk.db"
+
+
 @pytest.fixture
-def show(rightcall, tmp_path):
+def show(rightcall, tmp_path, judged):
     """Judge the card desk, and show something of it: (output, its lines without indentation)."""
     copy_desk(tmp_path)
 
@@ -20,9 +27,13 @@ def show(rightcall, tmp_path):
         assert "{" not in said.out.replace('→ {"', "")  # no JSON but for what tools answered
         return [" ".join(line.split()) for line in said.out.splitlines()]
 
+    if judged.exists():
+        shutil.copy(judged, tmp_path)
+        return shown
     for grader in ("selection", "rubric", "golden"):
         judge = () if grader == "golden" else ("--judge", "desk")
         rightcall(grader, "-c", DESK, *judge, "--store", "desk.db", "--quiet")
+    shutil.copy(tmp_path / "desk.db", judged)
     return shown
 
 

@@ -433,3 +433,12 @@ def test_how_many_labels_a_judge_needs_is_said_of_labels_like_those_before():
 def test_what_may_be_unread_is_held_against_its_limit_exactly(max_, answer):
     found = named(asked(run(*passes(50, lost=1)), {"unevaluable": {"max": max_}}), "unevaluable")
     assert (found.answer, found.threshold) == (answer, max_)
+
+
+def test_reports_say_what_kind_of_further_cases_would_settle_it():
+    from rightcall.report.verdict_words import what_else
+
+    compared = named(asked(run(*passes(50)), baseline=run(*passes(50), name="b")), "golden.regressions")
+    assert "about 139 more cases like those before would settle it" in what_else(compared)
+    plain = named(asked(run(*passes(50)), {"golden.pass_rate": {"min": 0.98}}), "golden.pass_rate")
+    assert "about 99 more cases without a further error would settle it" in what_else(plain)

@@ -149,7 +149,7 @@ def test_a_run_may_be_killed_again_and_again(selections, selection_run, tmp_path
     selections.reset()
     project = Project(tmp_path, selections.base_url, places=PLACES)
     write_inputs(project)
-    kills = 5
+    kills = 4
     for _ in range(kills):
         run_id = project.run_id() if is_a_store(project.url) else None
         process = project.start(*(() if run_id is None else ("--resume", run_id)))

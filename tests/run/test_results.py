@@ -82,6 +82,19 @@ def test_a_judged_run_is_the_same_from_its_spool_and_from_the_record(desk):
         )
 
 
+def test_steps_of_a_suite_run_have_the_version_of_their_case_from_the_record_and_from_a_file(desk):
+    assert guarded(app, ["run", "-c", DESK, "--grader", "golden", "--grader", "selection", "-q", "-o", "r.json"]) == 1
+    read = {row.unit: row.case_version for row in read_results(desk.folder.parents[1] / "r.json").rows()}
+    settings = load_settings(desk.folder / "rightcall.toml", os.environ, {})
+    with open_store(settings) as store:
+        rows = list(stored_results(store, store.runs(1)[0][0].id).rows())
+    versions = {row.case_id: row.case_version for row in rows if row.grader == "golden"}
+    steps = [row for row in rows if row.grader == "selection"]
+    assert steps
+    assert all(row.case_version == versions[row.case_id] is not None for row in steps)
+    assert all(read[row.unit] == row.case_version for row in steps)
+
+
 def test_a_file_of_json_reads_as_the_run_that_wrote_it(desk, capsysbinary):
     assert guarded(app, ["golden", "-c", DESK, "-o", "results.json", "-q"]) == 1
     found = read_results(desk.folder.parents[1] / "results.json")

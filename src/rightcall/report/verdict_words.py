@@ -78,8 +78,15 @@ def what_else(one: Decision) -> str:
     if bound is not None and one.on in ("lower", "upper"):
         parts.append(f"{one.on} bound {figure(bound, (one.threshold,))}")
     if one.more:
-        parts.append(f"about {one.more:,} more cases without a further error would settle it")
+        parts.append(f"about {more_words(one)} would settle it")
     return "; ".join([*parts, *one.warnings])
+
+
+def more_words(one: Decision) -> str:
+    """`139 more cases like those before`: what would settle a decision."""
+    thing = "label" if one.name.startswith("judge.") else "case"
+    how = "like those before" if one.alike else "without a further error"
+    return f"{one.more or 0:,} more {thing}{'' if one.more == 1 else 's'} {how}"
 
 
 def verdict_line(view: ReportView) -> str:

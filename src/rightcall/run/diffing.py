@@ -175,9 +175,10 @@ def key_of(row: Row) -> str:
 def _take(facts: CaseFacts, row: Row, line: Line, take: Value, scale: Scale) -> None:
     version = row.case_version
     if row.grader == "selection":
-        # The body of a step holds what the agent did; what should have been done is its version.
-        cut = key_of(row) == row.cluster and row.step_id != row.cluster
-        version = None if cut or row.status != "EVALUATED" else version_of_text(line.expected_tool or "")
+        # A step that was cut from a trace follows from its case; of a written one, what should be done is the version.
+        is_cut = key_of(row) == row.cluster and row.step_id != row.cluster
+        if not is_cut:
+            version = None if row.status != "EVALUATED" else version_of_text(line.expected_tool or "")
     facts.version = facts.version or version
     if not is_read(row):
         facts.unread += 1

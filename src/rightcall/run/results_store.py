@@ -64,6 +64,7 @@ class _Reader:
         self._critical: dict[tuple[str, str], Critical] | None = None
         self._reasons: dict[tuple[str, str], list[str]] = {}
         self._versions: dict[str, str] = {}
+        self._goldens: dict[str | None, str] | None = None
 
     def rows(self, grader: str) -> Iterator[Row]:
         """The current verdicts of one grader."""
@@ -84,10 +85,19 @@ class _Reader:
             grader=verdict.grader, unit=verdict.unit, status=verdict.status, reason=verdict.reason,
             verdict=verdict.verdict, line=line, case_id=verdict.case_id, trace_id=verdict.trace_id,
             step_id=verdict.step_id, trial=_trial.decode(line).trial, decided_by=verdict.decided_by,
-            trace=verdict.trace, trace_b=verdict.trace_b, case=verdict.case, case_version=self._version(verdict.case),
+            trace=verdict.trace, trace_b=verdict.trace_b, case=verdict.case, case_version=self._version_for(verdict),
             critical=None if critical is None else critical.state, signed=_signed(critical),
             review=tuple(dict.fromkeys(self._reasons.get(key, ()))), attempts=verdict.attempts,
         )  # fmt: skip
+
+    def _version_for(self, verdict: VerdictRecord) -> str | None:
+        """The version of a result's case. What is kept with a step is the step, so `golden` of the same run says it."""
+        if verdict.grader != "selection":
+            return self._version(verdict.case)
+        if self._goldens is None:
+            found = self._store.find_verdicts(run_id=self._run.id, grader="golden")
+            self._goldens = {one.case_id: one.case for one in found if one.case is not None}
+        return self._version(self._goldens.get(verdict.case_id))
 
     def _version(self, body: str | None) -> str | None:
         if body is None:
