@@ -75,7 +75,7 @@ reply_schema: {
         shape(
             **dict.fromkeys(DIMENSIONS, SCORE),
             misuse_severity={"enum": ["CRITICAL", "HIGH", "MEDIUM", "LOW", "NONE"]},
-            downstream_impact=WORDS["justification"],
+            downstream_impact={"const": "-"},
             justification=WORDS["justification"],
         )
     )

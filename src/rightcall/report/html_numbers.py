@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rightcall.gate.words import places_for
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rightcall.stats.intervals import Estimate
 
 NO_VALUE = "–"
-_MOST_DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +72,14 @@ def digits_for(scale: tuple[float, float]) -> int:
 
 
 def number(value: float | None, digits: int = 3, marks: Iterable[float] = ()) -> str:
-    """A figure with so many decimals, or more where it would be read as one of the marks that it is not.
+    """A figure with so many decimals, or more where it would be read as a mark that it is not, or beyond it.
 
-    A minus is the sign −. A figure that differs from a mark only beyond 15 decimals is written in full.
+    A minus is the sign −. A figure that differs from a mark only in the last decimals there are is written in full.
     """
     if value is None:
         return NO_VALUE
-    near = [mark for mark in marks if mark != value]
-    for places in range(digits, _MOST_DIGITS + 1):
-        text = f"{value:,.{places}f}"
-        if all(text != f"{mark:,.{places}f}" for mark in near):
-            return _signed(text)
-    return _signed(repr(value))
+    places = places_for(value, marks, digits)
+    return _signed(repr(value) if places is None else f"{value:,.{places}f}")
 
 
 def exact(value: float) -> str:

@@ -58,9 +58,9 @@ class JudgedRun(Generic[R]):
         return to_frame(self.results, kind, of=self._judged.result_type)
 
     def gate(self, rules: Mapping[str, Any]) -> GateReport:
-        """Hold the figures of this run against rules, as in `[gates]`.
+        """Hold the figures of this run against rules, as in `[gates]`: `run.gate({"selection.precision": {…}})`.
 
-        `run.gate({"selection.precision": {"min": 0.98}})`. What people and calibrations say stands in a store: `rightcall gate` looks there, this does not, so the judges
+        What people and calibrations say stands in a store: `rightcall gate` looks there, this does not, so the judges
         count as never calibrated.
 
         Raises:
