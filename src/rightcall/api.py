@@ -17,6 +17,7 @@ from collections.abc import Coroutine
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
+from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
@@ -39,8 +40,6 @@ from rightcall.trace.sources.reading import load_traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
     from rightcall.grade.interpretation import InterpretationResult
     from rightcall.grade.preference import PreferenceResult
     from rightcall.grade.rubric import RubricResult
@@ -311,7 +310,7 @@ def calibrate(
         settings: a settings file whose `[calibrate]` and `[policy]` count; without it, their defaults.
 
     Raises:
-        ConfigError: settings that cannot be used. StoreError: a record that cannot be read, or no such run.
+        ConfigError, StoreError: settings, or a record, that cannot be used.
     """
     from rightcall.run.given_calibration import calibrate_given
 
@@ -333,8 +332,6 @@ def run(work: Coroutine[Any, Any, T] | str | Path) -> T | FinishedSuite:
         ConfigError: an event loop is running here already (a notebook has one): write `await` there.
         RightcallError: of a suite, whatever keeps it from beginning, or breaks its record.
     """
-    from pathlib import Path
-
     if not isinstance(work, (str, Path, Coroutine)):
         raise ConfigError(
             f"`rightcall.run` waits for what `rubric(…)` or `selection(…)` gives, or runs a suite by its settings "
