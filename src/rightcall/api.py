@@ -40,6 +40,7 @@ from rightcall.trace.sources.reading import load_traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
     from rightcall.grade.interpretation import InterpretationResult
     from rightcall.grade.preference import PreferenceResult
     from rightcall.grade.rubric import RubricResult

@@ -235,7 +235,7 @@ def test_an_optional_call_that_was_left_out_is_its_own_row():
     assert rows(result) == [("matched", 0, 0), ("optional", 1, None)]
 
 
-@property_test(120)
+@property_test(80)
 @given(SMALL_GOLDENS, SMALL_CALLS, st.sampled_from(["listed", "any"]), st.booleans(), st.booleans())
 def test_every_call_of_both_sides_stands_in_exactly_one_row(goldens, calls, order, charge_retries, free_reads):
     result = grade(

@@ -203,7 +203,7 @@ def test_nothing_lost_is_nothing_found():
     assert grade(case_of(A, B), trace_of(a, b), tools=[tool("a"), tool("b")]).findings == ()
 
 
-@property_test(100)
+@property_test(70)
 @given(SMALL_GOLDENS, SMALL_CALLS, st.sampled_from(["listed", "any"]))
 def test_findings_explain_every_lost_point(goldens, calls, order):
     result = grade(case_of(*goldens, order=order), trace_of(*calls))
@@ -225,7 +225,7 @@ def test_findings_explain_every_lost_point(goldens, calls, order):
     )
 
 
-@property_test(120)
+@property_test(80)
 @given(SMALL_GOLDENS, SMALL_CALLS)
 def test_indices_of_findings_point_at_what_they_name(goldens, calls):
     result = grade(case_of(*goldens), trace_of(*calls))

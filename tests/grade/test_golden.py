@@ -244,7 +244,7 @@ def test_exact_match_is_no_constraint_violated():
     assert metrics([A, B], [b, a], order="any").exact_match is True
 
 
-@property_test(120)
+@property_test(80)
 @given(SMALL_GOLDENS, SMALL_CALLS, st.sampled_from(["listed", "any"]))
 def test_a_pass_at_1_is_exactly_an_exact_match(goldens, calls, order):
     result = grade(case_of(*goldens, order=order), trace_of(*calls))
@@ -429,7 +429,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@property_test(100)
+@property_test(70)
 @given(SMALL_GOLDENS, SMALL_CALLS, st.sampled_from(["listed", "any"]), OPTIONS)
 def test_every_share_lies_between_0_and_1(goldens, calls, order, options):
     result = grade(case_of(*goldens, order=order), trace_of(*calls), **options)
@@ -458,7 +458,7 @@ def shuffled(value, chance):
     return [shuffled(item, chance) for item in value] if isinstance(value, list) else value
 
 
-@property_test(100)
+@property_test(70)
 @given(SMALL_GOLDENS, SMALL_CALLS, POLICIES, CATALOGS, st.randoms(use_true_random=False))
 def test_the_order_of_keys_does_not_matter(goldens, calls, policy, tools, chance):
     other = [
@@ -491,7 +491,7 @@ def test_the_order_of_keys_does_not_matter_at_any_depth(chance, value):
     assert grade(case, trace_of(written("t", json.dumps({"value": shuffled(value, chance)})))).verdict == "PASS"
 
 
-@property_test(100)
+@property_test(70)
 @given(SMALL_GOLDENS, SMALL_CALLS, POLICIES, CATALOGS, st.randoms(use_true_random=False))
 def test_ids_times_and_messages_do_not_matter(goldens, calls, policy, tools, chance):
     def touched(made):
@@ -506,7 +506,7 @@ def test_ids_times_and_messages_do_not_matter(goldens, calls, policy, tools, cha
     assert without_texts(grade(case, trace_of(*calls), **options)) == without_texts(grade(case, trace, **options))
 
 
-@property_test(100)
+@property_test(70)
 @given(SMALL_GOLDENS, SMALL_CALLS, st.sampled_from(["listed", "any"]), OPTIONS)
 def test_renaming_tools_consistently_does_not_matter(goldens, calls, order, options):
     names = {"r": "zz.top", "s": "mcp__a__b", "t": "aardvark"}  # another alphabetical order too

@@ -283,13 +283,13 @@ def calls_of(draw, names, size, least=0):
 ORDERS = st.sampled_from(["listed", "partial", "any"])
 
 
-@property_test(180)
+@property_test(100)
 @given(goldens_of(["s", "t"], 4), calls_of(["s", "t"], 5), ORDERS)
 def test_pairing_is_optimal_on_two_tools(goldens, calls, order):
     check_against_brute_force(goldens, calls, order)
 
 
-@property_test(140)
+@property_test(90)
 @given(goldens_of(["t"], 4), calls_of(["t"], 5, least=2), ORDERS)
 def test_pairing_is_optimal_on_one_tool(goldens, calls, order):
     check_against_brute_force(goldens, calls, order)

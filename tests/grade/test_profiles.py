@@ -174,7 +174,7 @@ def test_article_feedback_is_in_words():
     assert grade(LOST_WALLET, GOOD, tools=CARD_TOOLS).article.feedback == "as expected"
 
 
-@property_test(120)
+@property_test(80)
 @given(SMALL_GOLDENS, SMALL_CALLS)
 def test_article_figures_lie_between_0_and_1(goldens, calls):
     result = grade(case_of(*goldens), trace_of(*calls), tools=[tool("s", {"x": {}}, ["x"]), tool("t")])

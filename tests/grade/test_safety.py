@@ -614,7 +614,7 @@ def test_a_policy_on_a_trace_without_calls_passes():
 # ---- random policies ---------------------------------------------------------------------------------------------
 
 
-@property_test(150)
+@property_test(90)
 @given(
     st.lists(st.sampled_from("abcd"), max_size=5),
     st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["read", "write", "destructive", "unknown"])),

@@ -241,7 +241,7 @@ def test_a_history_that_cannot_be_decoded_is_an_error_and_leaving_it_out_is_not(
 # ---- together ----
 
 
-@property_test(150)
+@property_test(90)
 @given(SMALL_GOLDENS, SMALL_CALLS)
 def test_every_call_and_every_required_golden_call_is_in_one_step_or_exempt(goldens, calls):
     case, trace = case_of(*goldens, order="any"), trace_of(*calls)

@@ -227,7 +227,7 @@ TEXTS = st.lists(NASTY | st.text(max_size=8)).map("".join)
 VALUES = st.recursive(SCALARS | TEXTS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner), max_leaves=10)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.fixed_dictionaries(dict.fromkeys(TRACE_LEVEL, VALUES)))
 def test_whatever_the_values_each_can_be_read_back_from_between_its_fences(values):
     names = list(TRACE_LEVEL)

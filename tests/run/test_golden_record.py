@@ -186,9 +186,7 @@ def test_what_a_run_has_on_record_is_not_written_twice_when_it_goes_on(here, bat
         assert units == write(store, whole, GoldenRecorder(store, {}, whole))
         assert len(set(units)) == len(units)
         assert {"t-0", "t-0 (2)", "t-0 (3)"} <= set(units)
-        reviews = [
-            [(one.unit, one.reason) for _, one in store.reviews(run_id=name)] for name in (run.id, whole.id)
-        ]
+        reviews = [[(one.unit, one.reason) for _, one in store.reviews(run_id=name)] for name in (run.id, whole.id)]
         assert reviews[0] == reviews[1]
         assert (batches == 0) == (before.get("verdict", 0) == 0)
         assert verify(store).intact

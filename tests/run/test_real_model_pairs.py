@@ -49,7 +49,7 @@ Say which of two runs is better: `preferred_trace` is "A", "B" or "TIE".
 Which is better, A or B?
 """
 
-TEXT = {"type": "string", "minLength": 1, "maxLength": 4}
+TEXT = {"type": "string", "minLength": 1, "maxLength": 6}
 SCORE = shape(
     score={"type": "integer", "minimum": 1, "maximum": 5},
     evidence={"type": "array", "minItems": 1, "maxItems": 1, "items": shape(result_path={"const": "$.metres"}, quote=TEXT)},

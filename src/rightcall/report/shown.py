@@ -69,9 +69,7 @@ def _judges(found: Found, limit: float) -> dict[str, Any]:
     """The judges of a run; of several graders, each one's under its name."""
     each = {
         part.grader: {
-            "judges": {
-                name: judge_summary(one, limit, part.others.get(name, {})) for name, one in part.judges.items()
-            }
+            "judges": {name: judge_summary(one, limit, part.others.get(name, {})) for name, one in part.judges.items()}
         }
         for part in found.parts
     }

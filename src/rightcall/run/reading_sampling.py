@@ -124,7 +124,6 @@ class TwoPhases:
         low = self.disagreement(doubles).low
         return low is not None and low > self.limit
 
-
     def unfit_words(self, readings: Iterable[Reading]) -> str | None:
         """Why the light judge will not do by its calibration, if one of these readings is by a model that is unfit."""
         if not self.unfit:
@@ -137,9 +136,7 @@ def out_words(phases: TwoPhases, readings: Sequence[Reading], drawn: dict[str, f
     """Why the light judge is out, in words: by its calibration, or since it disagrees with the strong one too often."""
     unfit = phases.unfit_words(readings)
     if unfit is not None:
-        return (
-            f"light judge `{phases.light}` is out: {unfit}; the strong judge `{phases.strong}` was asked about all"
-        )
+        return f"light judge `{phases.light}` is out: {unfit}; the strong judge `{phases.strong}` was asked about all"
     share = phases.disagreement(doubles_of(readings, drawn))
     return (
         f"light judge `{phases.light}` is out: it disagrees with `{phases.strong}` on {share.estimate:.3f} "
