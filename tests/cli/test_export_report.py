@@ -56,7 +56,11 @@ def test_without_the_gates_nothing_is_said_about_them(rightcall, here):
 def test_the_file_is_a_baseline_for_a_gate(rightcall, here):
     rightcall("export", "report", "-o", "a.json", *OPTIONS)
     said = rightcall("gate", "--baseline", "a.json", "--json", *OPTIONS)
-    assert said.json["baseline"] is not None
+    assert (said.code, "baseline" in said.err) == (2, True)
+    whole = json.loads((here / "a.json").read_bytes())
+    whole["run"] |= {"id": "20250101-1", "started_at": "2025-01-01T00:00:00+00:00"}
+    (here / "a.json").write_text(json.dumps(whole), "utf-8")
+    assert rightcall("gate", "--baseline", "a.json", "--json", *OPTIONS).json["baseline"] is not None
 
 
 def test_a_run_of_one_grader_is_a_report_too(rightcall, here):

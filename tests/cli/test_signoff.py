@@ -102,7 +102,10 @@ def test_roles_say_who_signs_and_nobody_signs_their_own_answer(rightcall, sign, 
 
 
 def test_an_item_can_be_sent_back_for_one_more_answer(rightcall, sign, store, item, write):
-    write("rightcall.toml", "[review]\nanswers_critical = 0\nanswers = 0\n")
+    write("rightcall.toml", "[review]\nanswers_critical = 1\n")
+    fields = ["selection=2", "arguments=4", "sequencing=3", "abstention=-", "severity=c"]
+    typed = [part for one in fields for part in ("--field", one)]
+    assert rightcall("review", "answer", item, *typed, "--note", "n", "--as", "ana", *STORE).code == 0
     said = sign(item, "--return", "--reason", "nobody says what was closed")
     assert (said.code, said.out) == (0, "returned: it waits for one more answer, which decides\n")
     rows = rightcall("review", "list", "--json", *STORE).json["items"]

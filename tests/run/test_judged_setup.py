@@ -26,11 +26,11 @@ def here(tmp_path):
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ({"replicates": 0}, "--replicates: --replicates must be at least 1"),
-        ({"jobs": 0}, "--jobs: --jobs must be at least 1"),
-        ({"sample": 0}, "--sample: --sample must be at least 1"),
-        ({"quorum": 2}, "--quorum: a quorum of 2 of 1 judges cannot be reached"),
-        ({"quorum": 0}, "--quorum: a quorum of 0 of 1 judges cannot be reached"),
+        ({"replicates": 0}, "--replicates: must be at least 1"),
+        ({"jobs": 0}, "--jobs: must be at least 1"),
+        ({"sample": 0}, "--sample: must be at least 1"),
+        ({"quorum": 2}, "--quorum: a quorum of 2 of 1 judge cannot be reached"),
+        ({"quorum": 0}, "--quorum: a quorum of 0 of 1 judge cannot be reached"),
         ({"budget": "much"}, "--budget: `much` is no budget"),
         ({"judge": "stronger"}, "stronger"),
         ({"prompt": "no such prompt"}, "no such prompt"),

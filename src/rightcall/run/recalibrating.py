@@ -149,7 +149,7 @@ def _newest(loaded: Loaded, grader: str, judge: str, prompt: str, *, proving: bo
     """The newest calibration of a judge by each model, with this prompt; `proving`: that says whether it is fit."""
     if not may_be_there(loaded):
         return []
-    with open_store(loaded, create=False) as store:
+    with open_store(loaded) as store:  # a run that was killed early may have left a file that is no store yet
         known = newest_first(store, grader, judge)
     found: dict[Use, Found] = {}
     for digest, one in known:
