@@ -100,9 +100,17 @@ def test_counts_and_rates(graded):
 
 def test_a_metric_that_does_not_apply_is_in_no_mean(graded):
     means = summary(graded([CASE], [trace("t", FEED), trace("u")]))["means"]
-    assert means["argument_accuracy"] == {"mean": 1.0, "n": 1}
-    assert means["order_score"] == {"mean": None, "n": 0}
-    assert means["overall"] == {"mean": 0.5, "n": 2}
+    shown = {name: (one["estimate"], one["n"], one["excluded"]) for name, one in means.items()}
+    assert shown["argument_accuracy"] == (1.0, 1, 1)
+    assert shown["order_score"] == (None, 0, 2)
+    assert shown["overall"] == (0.5, 2, 0)
+    assert means["order_score"]["reason"] == "nothing was evaluated"
+
+
+def test_a_mean_has_the_interval_of_its_cases(graded):
+    tries = [trace(f"t{number}", *([FEED] * (number % 2)), case_id="c") for number in range(6)]
+    twice = summary(graded([CASE], tries))["means"]["overall"]
+    assert (twice["estimate"], twice["n"], twice["reason"]) == (0.5, 6, "the values of one case have no interval")
 
 
 def test_a_rate_of_nothing_is_undefined_with_a_reason(graded):

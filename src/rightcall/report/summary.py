@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rightcall.run.tally import SHOWN_METRICS
+from rightcall.run.golden_means import means_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,7 @@ def summary(graded: Graded) -> dict[str, Any]:
         "skipped": tally.skipped,
         "coverage": tally.coverage,
         "pass_rate": msgspec.to_builtins(tally.pass_rate()),
-        "means": {name: {"mean": tally.mean(name), "n": tally.counts[name]} for name in SHOWN_METRICS},
+        "means": means_of(graded),
         "unevaluable_by_reason": dict(sorted(tally.unevaluable.items())),
         "findings": dict(sorted(tally.findings.items())),
     }

@@ -97,7 +97,6 @@ class Bench:
                 report.trace(item)
                 self._one(item, place, done)
                 self._graded += 1
-        done.tally.close()
         return done
 
     def _one(self, trace: Trace, place: Place, done: Batch) -> None:
@@ -195,7 +194,6 @@ class Bench:
         for case_id in case_ids:
             result = _unevaluable(None, case_id, "no_trace", self.plan.options.profile)
             self.keep(result, None, None, done)
-        done.tally.close()
         return done
 
 

@@ -12,9 +12,9 @@ import msgspec
 from rightcall.errors import RightcallError, StoreError
 from rightcall.run.catalog_record import catalog_body, catalog_fact
 from rightcall.run.golden import sha256_of_file
+from rightcall.run.golden_means import means_of
 from rightcall.run.golden_record import GoldenRecorder
 from rightcall.run.opening import has_store, open_store, redactor_of
-from rightcall.run.tally import SHOWN_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ def summary_of(graded: Graded) -> dict[str, Any]:
         "n": tally.n, "evaluated": tally.evaluated, "passed": tally.passed, "failed": tally.failed,
         "vetoed": tally.vetoed, "policy_only": tally.policy_only, "unevaluable": sum(tally.unevaluable.values()),
         "skipped": tally.skipped, "coverage": tally.coverage, "pass_rate": msgspec.to_builtins(tally.pass_rate()),
-        "means": {name: {"mean": tally.mean(name), "n": tally.counts[name]} for name in SHOWN_METRICS},
+        "means": means_of(graded),
         "unevaluable_by_reason": dict(sorted(tally.unevaluable.items())),
         "findings": dict(sorted(tally.findings.items())),
         "traces": [{"file": file, "sha256": sha256} for file, sha256 in graded.trace_files],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from math import fsum
 from typing import TYPE_CHECKING
 
 from rightcall.stats.clusters import clustered_share
@@ -40,8 +39,6 @@ class Tally:
     incomplete: int = 0
     unevaluable: Counter[str] = field(default_factory=Counter)
     findings: Counter[str] = field(default_factory=Counter)
-    sums: dict[str, list[float]] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
     reports: dict[str, ReadingReport] = field(default_factory=dict)
     cases: Counter[str] = field(default_factory=Counter)
     passed_of: Counter[str] = field(default_factory=Counter)
@@ -65,24 +62,13 @@ class Tally:
         self.incomplete += result.completed is False
         for finding in result.findings:
             self.findings[finding.kind] += 1
-        for name in SHOWN_METRICS:
-            value = getattr(result.metrics, name)
-            if value is not None:
-                self.sums.setdefault(name, []).append(value)
-
-    def close(self) -> None:
-        """Add up what was collected, before it travels."""
-        self.counts.update({name: len(values) for name, values in self.sums.items()})
-        self.sums = {name: [fsum(values)] for name, values in self.sums.items()}
 
     def merge(self, other: Tally) -> None:
         """Add another part's counts."""
         for name in ("passed", "failed", "vetoed", "policy_only", "incomplete"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("unevaluable", "findings", "counts", "cases", "passed_of", "evaluated_of"):
+        for name in ("unevaluable", "findings", "cases", "passed_of", "evaluated_of"):
             getattr(self, name).update(getattr(other, name))
-        for name, values in other.sums.items():
-            self.sums.setdefault(name, []).extend(values)
         for file, report in other.reports.items():
             self.reports[file] = self.reports[file] + report if file in self.reports else report
 
@@ -112,8 +98,3 @@ class Tally:
         excluded = sum(self.unevaluable.values()) + self.skipped
         of_cases = [(self.passed_of[case], n) for case, n in self.evaluated_of.items()]
         return clustered_share(of_cases, excluded=excluded)
-
-    def mean(self, metric: str) -> float | None:
-        """Mean of a metric over the results that have it."""
-        count = self.counts[metric]
-        return fsum(self.sums[metric]) / count if count else None
