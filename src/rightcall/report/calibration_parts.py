@@ -216,6 +216,11 @@ def _notes(one: Calibration) -> Iterator[str]:
         yield f"{words}, an alpha of {value_of(found.alpha)} {known}; nothing is decided by these words"
     if one.people is None:
         yield "people among themselves: no item was answered by two"
+    else:
+        yield (
+            f"items that two people answered: {one.people.items}; {_headline(one)} of the two "
+            f"{in_short(one.people.agreement)}, of the judge with each of them {in_short(one.people.judge)}"
+        )
     yield from _corrected(one)
 
 

@@ -187,7 +187,7 @@ class _Maker:
         many = len(found.labels) >= ESTIMATE_FROM
         draws = {"resamples": self.targets.resamples, "seed": self.targets.seed}
         figures = figures_of(found, **draws) if many else None
-        people = people_of(field, group.items, **draws) if many else None
+        people = people_of(field, group.items, group.beside, **draws) if many else None
         answers = tuple(sorted({digest for one in found.labels for digest in one.answers}))
         owner = (key.grader, key.judge, key.field, key.use.model, key.use.prompt)
         name, version = self.gathered.prompts.get(key.use.prompt, ("", ""))
@@ -214,7 +214,10 @@ class _Maker:
         if figures is None:
             few = undefined("none", TOO_FEW, n=len(found.labels))
             return fitness(counts, few, detection=few, people=few, bar=bar)
-        return fitness(counts, figures.agreement, detection=figures.detection, people=_ceiling(people), bar=bar)
+        return fitness(
+            counts, figures.agreement, detection=figures.detection, people=_ceiling(people),
+            beside=None if people is None else people.judge, bar=bar,
+        )  # fmt: skip
 
     def _used_before(self, group: Group, answers: Sequence[str]) -> int:
         """How many earlier calibrations of the same prompt used some of these answers as test labels."""

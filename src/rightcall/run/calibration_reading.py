@@ -56,7 +56,8 @@ class Group:
     """The labels of one key.
 
     Attributes:
-        labels: one an item. items: the same items by people alone, for the agreement among them.
+        labels: one an item. items: the same items by people alone, for the agreement among them, and those in which
+            they differ. beside: of each of them, what the judge said.
         runs: where they come from. differing: items left out since people differ in this field.
         stated: whether the judge's confidence is about this field.
     """
@@ -64,6 +65,7 @@ class Group:
     key: Key
     labels: list[Label] = field(default_factory=list)
     items: list[ItemLabel] = field(default_factory=list)
+    beside: dict[str, Any] = field(default_factory=dict)
     runs: set[str] = field(default_factory=set)
     differing: int = 0
     stated: bool = False
@@ -228,6 +230,8 @@ class _Reading:
                 group = self.found.groups.setdefault(key, Group(key, stated=name == stated_for(form)))
                 group.runs.add(label.run)
                 group.items.append(label)
+                if name in said.fields:
+                    group.beside[label.item] = said.fields[name]
                 group.differing += name in label.differing
                 group.labels += of_field(name, label, said, strata, destructive=destructive)
 

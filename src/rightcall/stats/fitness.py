@@ -201,9 +201,9 @@ def _condition(
 
 
 def ceiling_condition(value: Estimate, people: Estimate | None, margin: float) -> Condition:
-    """Holds the judge's agreement with people against that among people, less a margin; both as estimates.
+    """Holds the judge's agreement with people against that among people, less a margin.
 
-    The two rest on different numbers of the same items, so no interval of their difference is claimed.
+    Both as estimates: no interval of their difference is claimed.
     """
     ceiling = None if people is None else people.estimate
     if ceiling is None or value.estimate is None:
@@ -229,6 +229,7 @@ def fitness(
     *,
     detection: Estimate | None = None,
     people: Estimate | None = None,
+    beside: Estimate | None = None,
     bar: Bar = NOMINAL,
 ) -> Fitness:
     """Is a judge fit to decide?
@@ -244,13 +245,15 @@ def fitness(
         agreement: of judge and people beyond chance.
         detection: share of human FAILs that the judge catches.
         people: the agreement among people, by the same figure.
+        beside: the judge's agreement with these people, one by one, on the items that they were compared on, which is
+            what is held against it; if not given, `agreement` is.
         bar: what is asked for.
 
     Raises:
         ConfigError: `STAT_VALUE_INVALID` for counts that cannot be.
     """
     labels, missing = sum(counts.values()), missing_labels(counts, bar)
-    conditions = _conditions(agreement, detection, people, bar)
+    conditions = _conditions(agreement, detection, people, agreement if beside is None else beside, bar)
     enough = not missing.at_least
     varied = sum(count >= VARIED_FROM for count in counts.values()) > 1
     held = [one for one in conditions if varied or one.name == "detection"]
@@ -277,14 +280,14 @@ def fitness(
 
 
 def _conditions(
-    agreement: Estimate, detection: Estimate | None, people: Estimate | None, bar: Bar
+    agreement: Estimate, detection: Estimate | None, people: Estimate | None, beside: Estimate, bar: Bar
 ) -> tuple[Condition, ...]:
     found = [condition("agreement", agreement, bar.agreement)]
     if bar.detection is not None:
         nothing = undefined("none", "how many human FAILs are caught was not given")
         found.append(condition("detection", detection or nothing, bar.detection))
     if bar.ceiling is not None:
-        found.append(ceiling_condition(agreement, people, bar.ceiling))
+        found.append(ceiling_condition(beside, people, bar.ceiling))
     return tuple(found)
 
 
