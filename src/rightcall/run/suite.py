@@ -112,17 +112,7 @@ def run_suite(suite: Suite, progress: Callable[[str, int, int], None] | None = N
         with open_store(suite.loaded, create=suite.resume is None) as store:
             done = SuiteRun(_begin(suite, store), store_name=store.name)
             try:
-                _run_all(suite, done, store, progress or (lambda _grader, _done, _bad: None))
-                _end(store, done, done.status, None if done.stop is None else done.stop.message)
-            except RightcallError as error:
-                done.close()
-                _try_to_end(store, done, "broken", suite.parts[0].cleaner.text(error.message))
-                raise
-            except KeyboardInterrupt:
-                done.close()
-                _try_to_end(store, done, "interrupted", "interrupted at once; --resume goes on")
-                said = f"run {done.run.id} was interrupted: `rightcall run --resume {done.run.id}` goes on"
-                raise KeyboardInterrupt(said) from None
+                _through(suite, done, store, progress or (lambda _grader, _done, _bad: None))
             except BaseException:
                 done.close()
                 raise
@@ -130,6 +120,20 @@ def run_suite(suite: Suite, progress: Callable[[str, int, int], None] | None = N
             return done
     finally:
         suite.close()
+
+
+def _through(suite: Suite, done: SuiteRun, store: Store, progress: Callable[[str, int, int], None]) -> None:
+    """Run all, and note how it ended; the figures of what was done are read while its results are still there."""
+    try:
+        _run_all(suite, done, store, progress)
+        _end(store, done, done.status, None if done.stop is None else done.stop.message)
+    except RightcallError as error:
+        _try_to_end(store, done, "broken", suite.parts[0].cleaner.text(error.message))
+        raise
+    except KeyboardInterrupt:
+        _try_to_end(store, done, "interrupted", "interrupted at once; --resume goes on")
+        said = f"run {done.run.id} was interrupted: `rightcall run --resume {done.run.id}` goes on"
+        raise KeyboardInterrupt(said) from None
 
 
 def _begin(suite: Suite, store: Store) -> RunRecord:
