@@ -92,6 +92,20 @@ class Person:
         """Press a key: `\\x03` is Ctrl-C, `\\x04` Ctrl-D."""
         os.write(self._mine, key)
 
+    def stops(self, key: bytes) -> int:
+        """Press a key until the command ends, as a person does; the exit code.
+
+        A signal that comes just before the command waits for input is only noticed at the next key.
+        """
+        for _ in range(5):
+            self.presses(key)
+            until = time.monotonic() + 2
+            while self._process.poll() is None and time.monotonic() < until:
+                self._read(0.1)
+            if self._process.poll() is not None:
+                break
+        return self.leaves()
+
     def waits(self, seconds: float) -> None:
         """Read what appears within some seconds."""
         self._read(seconds)

@@ -124,8 +124,7 @@ def test_who_stops_in_the_middle_is_told_what_stands(store, tmp_path, key):
     item = put_all(store, "golden")["golden"]
     with at_work(tmp_path) as dana:
         dana.sees("grade [p/f]")
-        dana.presses(key)
-        assert dana.leaves() == 130
+        assert dana.stops(key) == 130
         assert re.search(r"nothing was recorded; rv-\w{8} stays yours until \d\d:\d\d UTC", dana.text)
         assert f"rightcall review release {short_item(item)} gives it back" in dana.text
         assert "exit 130" in dana.text
@@ -135,8 +134,7 @@ def test_who_stops_in_the_middle_is_told_what_stands(store, tmp_path, key):
     with at_work(tmp_path) as dana:
         dana.answers(("grade [p/f]", "p"), ("note [", ""), ("commit? [", "y"))
         dana.sees("next? [")
-        dana.presses(key)
-        assert dana.leaves() == 130
+        assert dana.stops(key) == 130
         assert "what you have answered is recorded" in dana.text
     assert len(answers(store)) == 1
 
