@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from rightcall.run.tally import SHOWN_METRICS
 from rightcall.stats.ordinal import mean_score
 
 if TYPE_CHECKING:
     from rightcall.run.golden import Graded
+
+
+SHOWN_METRICS = ("jaccard", "argument_accuracy", "order_score", "efficiency", "overall")
+"""The metrics that a table shows and a summary averages."""
 
 
 class _Metrics(Struct, frozen=True, gc=False):

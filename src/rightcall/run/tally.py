@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from rightcall.trace.model import Trace
     from rightcall.trace.sources.dialect import ReadingReport
 
-SHOWN_METRICS = ("jaccard", "argument_accuracy", "order_score", "efficiency", "overall")
-"""The metrics that a table shows and a summary averages."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shown:

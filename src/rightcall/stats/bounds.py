@@ -20,10 +20,10 @@ be gained by not being read.
 
 from __future__ import annotations
 
-from math import ceil
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rightcall.stats.first import first_that
 from rightcall.stats.ordinal import Scale
 
 if TYPE_CHECKING:
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[Any]
-
-LARGEST = 10_000_000
-"""More cases than that are as good as never."""
 
 
 def by_case(
@@ -167,12 +164,4 @@ def _first(shows: Callable[[int], bool], limit: float) -> int | None:
         return 0
     if limit >= 1:
         return None
-    low, high = 0, 1
-    while not shows(high):
-        low, high = high, 2 * high
-        if high > LARGEST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if shows(middle) else (middle, high)
-    return ceil(high)
+    return first_that(shows)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from rightcall.stats.bounds import LARGEST
+from rightcall.stats.first import first_that
 from rightcall.stats.intervals import Estimate
 from rightcall.stats.ordinal import Scale
 from rightcall.stats.paired import tango_bounds
@@ -111,12 +111,4 @@ def more_to_settle(found: Estimate, changes: Changes, margin: float, confidence:
             low, high = min(low, middle - lost * (middle + 1)), max(high, middle + lost * (1 - middle))
         return low > -margin if above else high < -margin
 
-    low, high = 0, 1
-    while not shows(high):
-        low, high = high, 2 * high
-        if high > LARGEST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if shows(middle) else (middle, high)
-    return high
+    return first_that(shows)
