@@ -139,7 +139,7 @@ def resident() -> float:
 
 def engine(config: str, steps: str, calls: int, marks: list[int]) -> dict[str, Any]:
     """Judge all steps, and read from the record when the first request left and the last verdict was committed."""
-    from rightcall.run.judged_setup import Flags, set_up_selection
+    from rightcall.run.graders.setup import Flags, set_up_selection
     from rightcall.settings.load import load_settings
     from rightcall.store.store import Store
 

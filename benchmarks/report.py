@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rightcall.report.html import write_html
-from rightcall.report.view import Bar, CallLine, CaseView, Counts, GraderView, LineState, ReportView
+from rightcall.report.html.page import write_html
+from rightcall.report.view.model import Bar, CallLine, CaseView, Counts, GraderView, LineState, ReportView
 from rightcall.stats.intervals import wilson
 
 if TYPE_CHECKING:

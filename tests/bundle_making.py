@@ -16,9 +16,9 @@ from desk_suite import DESK, copy_desk
 
 from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
-from rightcall.report.bundle import Made, _seal, write_bundle
-from rightcall.run.bundle_check import BundleVerification, check_bundle
-from rightcall.run.bundle_parts import MANIFEST, SUMS, Manifest
+from rightcall.report.bundle.writing import Made, _seal, write_bundle
+from rightcall.run.bundle.check import BundleVerification, check_bundle
+from rightcall.run.bundle.parts import MANIFEST, SUMS, Manifest
 from rightcall.settings.load import load_settings
 from rightcall.store.chain import GENESIS, entry_hash
 from rightcall.store.store import Store
@@ -41,7 +41,7 @@ def sign(store: Store, run_id: str) -> None:
     """Confirm the one CRITICAL item of a run, by name, after somebody has answered it."""
     from datetime import UTC, datetime
 
-    from rightcall.run.signing import sign_item
+    from rightcall.run.people.signing import sign_item
     from rightcall.store.records import AnswerRecord
 
     item, _ = next(iter(store.queue.criticals(run_id, None)))

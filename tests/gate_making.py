@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from rightcall.run.results import GraderResults, Row, RunResults
+from rightcall.run.results.model import GraderResults, Row, RunResults
 
 JUDGE = {"name": "desk", "provider": "recorded", "model": "vendor/model-1", "parameters": {"temperature": 0}}
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from rightcall.case.parse import load_yaml
-from rightcall.report.github import MARKER
-from rightcall.report.verdict_words import answer_of
+from rightcall.report.formats.github import MARKER
+from rightcall.report.view.verdict_words import answer_of
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "action.yml").read_text("utf-8")

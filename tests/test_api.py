@@ -140,7 +140,7 @@ def test_grade_is_a_function_whatever_was_imported_before(before):
     [
         "",
         "import rightcall.run",
-        "from rightcall.run.plan import Plan",
+        "from rightcall.run.inputs.plan import Plan",
         "import rightcall.api",
         "from rightcall import *",
     ],
@@ -151,7 +151,7 @@ def test_run_is_a_function_whatever_was_imported_before(before):
         "async def work(): return 7\n"
         "from rightcall import run\n"
         "print(rightcall.run(work()), run(work()))\n"
-        "from rightcall.run.plan import Plan\n"
+        "from rightcall.run.inputs.plan import Plan\n"
         "print(Plan.__name__)"
     )
     assert (done.stderr, done.stdout) == ("", "7 7\nPlan\n")

@@ -34,7 +34,7 @@ from rightcall.errors import Place
 from rightcall.grade.profiles import PROFILES
 from rightcall.grade.safety import Matrix
 from rightcall.grade.verdict import FindingKind, Metrics
-from rightcall.report.write import WRITERS
+from rightcall.report.written.golden import WRITERS
 from rightcall.settings.model import Settings
 from rightcall.trace.sources.registry import DIALECTS
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from rightcall.report.judged import summary
-from rightcall.run.golden import run
-from rightcall.run.interpretation_setup import set_up_interpretation
-from rightcall.run.judged_setup import Flags, set_up_rubric, set_up_selection
-from rightcall.run.preference_setup import PairFlags, set_up_preference
-from rightcall.run.prepare import prepare
+from rightcall.run.golden.grading import run
+from rightcall.run.graders.setup import Flags, set_up_rubric, set_up_selection
+from rightcall.run.inputs.prepare import prepare
+from rightcall.run.interpretation.setup import set_up_interpretation
+from rightcall.run.preference.setup import PairFlags, set_up_preference
 from rightcall.settings.load import load_settings
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

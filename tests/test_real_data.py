@@ -14,8 +14,8 @@ from rightcall.case.case import Expect, GoldenCall
 from rightcall.case.foreign import foreign_cases
 from rightcall.case.sources import tau2
 from rightcall.report.summary import NOT_SUCCESS, headline, summary
-from rightcall.run.golden import run
-from rightcall.run.prepare import prepare
+from rightcall.run.golden.grading import run
+from rightcall.run.inputs.prepare import prepare
 from rightcall.settings.load import load_settings
 
 LOST_CALLS = {"missing_call", "substituted_call", "abstention_error"}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rightcall.errors import RightcallError
-from rightcall.run.sources import Sources
+from rightcall.run.inputs.sources import Sources
 from rightcall.trace.sources.dialect import ReadingReport
 
 SUFFIXES = (".json", ".jsonl", ".eval", ".yaml", ".yml", ".binpb", ".pb")

@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from rightcall.grade.verdict import Finding as Finding
     from rightcall.grade.verdict import GoldenResult as GoldenResult
     from rightcall.grade.verdict import Metrics as Metrics
-    from rightcall.report.finished_suite import FinishedSuite as FinishedSuite
-    from rightcall.report.judged_run import JudgedRun as JudgedRun
-    from rightcall.run.calibration import CalibrationReport as CalibrationReport
+    from rightcall.report.given.judged import JudgedRun as JudgedRun
+    from rightcall.report.given.suite import FinishedSuite as FinishedSuite
+    from rightcall.run.calibration.calibrating import CalibrationReport as CalibrationReport
     from rightcall.trace.model import Call as Call
     from rightcall.trace.model import Result as Result
 
@@ -94,16 +94,16 @@ __all__ = [
     "selection",
 ]
 _MET = {
-    "CalibrationReport": "rightcall.run.calibration",
+    "CalibrationReport": "rightcall.run.calibration.calibrating",
     "Call": "rightcall.trace.model",
     "CaseError": "rightcall.errors",
     "ConfigError": "rightcall.errors",
     "Finding": "rightcall.grade.verdict",
-    "FinishedSuite": "rightcall.report.finished_suite",
+    "FinishedSuite": "rightcall.report.given.suite",
     "GateReport": "rightcall.gate.decision",
     "GoldenResult": "rightcall.grade.verdict",
     "InterpretationResult": "rightcall.grade.interpretation",
-    "JudgedRun": "rightcall.report.judged_run",
+    "JudgedRun": "rightcall.report.given.judged",
     "Metrics": "rightcall.grade.verdict",
     "MissingExtraError": "rightcall.errors",
     "NoDataError": "rightcall.errors",

@@ -31,8 +31,8 @@ from rightcall.grade.golden import Grader, Options
 from rightcall.grade.selection import select_step as select
 from rightcall.grade.verdict import GoldenResult
 from rightcall.judge.contract import Malformed
-from rightcall.run.catalogs import Catalogs
-from rightcall.run.described import Judge
+from rightcall.run.inputs.catalogs import Catalogs
+from rightcall.run.judging.described import Judge
 from rightcall.settings.load import load_policy
 from rightcall.store.store import Store
 from rightcall.trace.model import Message, Tool, Trace, call
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from rightcall.judge.read import Reply
     from rightcall.judge.rubric import RubricReply
     from rightcall.judge.selection import SelectionReply
-    from rightcall.report.finished_suite import FinishedSuite
-    from rightcall.report.judged_run import JudgedRun
-    from rightcall.run.calibration import CalibrationReport
-    from rightcall.run.described import Judges
-    from rightcall.run.given import How
+    from rightcall.report.given.judged import JudgedRun
+    from rightcall.report.given.suite import FinishedSuite
+    from rightcall.run.calibration.calibrating import CalibrationReport
+    from rightcall.run.given.judged import How
+    from rightcall.run.judging.described import Judges
     from rightcall.trace.jsontext import JsonValue
 
 __all__ = [
@@ -148,7 +148,7 @@ async def selection(
             `settings`) nothing is: a judge's record is then in a temporary store, which is dropped at the end.
         policy: says which tools are destructive.
         tools: the catalog of steps without their own.
-        **how: see `rightcall.run.given.How`.
+        **how: see `rightcall.run.given.judged.How`.
 
     Raises:
         ConfigError, CaseError, NoDataError: something that cannot be used, or nothing to judge.
@@ -156,8 +156,8 @@ async def selection(
             `UNEVALUABLE` with the reason, and `stopped` says why a run ended early.
         StoreError: the record broke; what was committed stands.
     """
-    from rightcall.report.judged_run import judged_run
-    from rightcall.run.given import Wish, judge_steps
+    from rightcall.report.given.judged import judged_run
+    from rightcall.run.given.judged import Wish, judge_steps
 
     wish = Wish(judge=judge, store=store, policy=policy, tools=None if tools is None else tuple(tools), how=how)
     return judged_run(await judge_steps(tuple(steps), wish))
@@ -182,13 +182,13 @@ async def rubric(
         store: where everything is kept; as for `selection`.
         policy: the Safety Matrix; what it finds is a floor for the judge's severity.
         tools: the catalog, if neither the trace nor the case has one.
-        **how: see `rightcall.run.given.How`.
+        **how: see `rightcall.run.given.judged.How`.
 
     Raises:
         RightcallError: as `selection`; also without a judge, since nothing else can score.
     """
-    from rightcall.report.judged_run import judged_run
-    from rightcall.run.given import Wish, judge_traces
+    from rightcall.report.given.judged import judged_run
+    from rightcall.run.given.judged import Wish, judge_traces
 
     wish = Wish(judge=judge, store=store, policy=policy, tools=None if tools is None else tuple(tools), how=how)
     return judged_run(await judge_traces(tuple(traces), cases, wish))
@@ -220,14 +220,14 @@ async def preference(
         options: keys of `[preference]` in the settings (`orders`, `allow_tie`, `min_confidence`, `by`); `cross_check`:
             whether judges are asked about what code decides too, which measures them and changes no verdict;
             `stop_early`: stop asking once the comparison is settled at this error, by an e-value.
-        **how: see `rightcall.run.given.How`.
+        **how: see `rightcall.run.given.judged.How`.
 
     Raises:
         RightcallError: as `selection`.
     """
-    from rightcall.report.judged_run import judged_run
-    from rightcall.run.given import Wish
-    from rightcall.run.given_traces import judge_pairs
+    from rightcall.report.given.judged import judged_run
+    from rightcall.run.given.judged import Wish
+    from rightcall.run.given.traces import judge_pairs
 
     sides = [tuple(traces) for traces in agents]
     called = tuple(names) if names is not None else tuple(ascii_uppercase[: len(sides)])
@@ -266,14 +266,14 @@ async def interpretation(
         tools: the catalog, if neither the trace nor the case has one.
         options: keys of `[interpretation]` in the settings: `strong_share`, `mapping`, `min_fidelity`,
             `min_confidence`, `max_disagreement`.
-        **how: see `rightcall.run.given.How`.
+        **how: see `rightcall.run.given.judged.How`.
 
     Raises:
         RightcallError: as `selection`; also without a judge, since nothing else can read.
     """
-    from rightcall.report.judged_run import judged_run
-    from rightcall.run.given import Wish
-    from rightcall.run.given_traces import judge_readings
+    from rightcall.report.given.judged import judged_run
+    from rightcall.run.given.judged import Wish
+    from rightcall.run.given.traces import judge_readings
 
     wish = Wish(
         judge=judge,
@@ -313,7 +313,7 @@ def calibrate(
     Raises:
         ConfigError, StoreError: settings, or a record, that cannot be used.
     """
-    from rightcall.run.given_calibration import calibrate_given
+    from rightcall.run.calibration.given import calibrate_given
 
     return calibrate_given(store, settings, judge=judge, grader=grader, field=field, runs=tuple(runs), split=split)
 
@@ -342,7 +342,7 @@ def run(work: Coroutine[Any, Any, T] | str | Path) -> T | FinishedSuite:
         asyncio.get_running_loop()
     except RuntimeError:
         if isinstance(work, (str, Path)):
-            from rightcall.report.finished_suite import finish_suite
+            from rightcall.report.given.suite import finish_suite
 
             return finish_suite(work)
         return asyncio.run(work)

@@ -295,7 +295,7 @@ def test_a_store_of_another_revision_is_not_brought_up_to_date(doctor, write, tm
 
 
 def test_a_store_that_another_process_holds_can_still_be_looked_at(doctor, write, monkeypatch):
-    monkeypatch.setattr("rightcall.run.checkup_store.WAIT", 0.05)
+    monkeypatch.setattr("rightcall.run.checkup.store.WAIT", 0.05)
     write("rightcall.toml", 'store = "s.db"')
     with Store.open("s.db") as store:
         store.new_run("golden", "20261129", "2026-11-29T10:00:00+00:00", {})
@@ -312,7 +312,7 @@ def test_a_clock_that_is_behind_the_newest_entry_is_told(doctor, write, monkeypa
     write("rightcall.toml", 'store = "s.db"')
     with Store.open("s.db") as store:
         store.new_run("golden", "20261129", "2026-11-29T10:00:00+00:00", {})
-    monkeypatch.setattr("rightcall.run.clock.now", lambda: "2001-01-01T00:00:00.000+00:00")
+    monkeypatch.setattr("rightcall.run.judging.clock.now", lambda: "2001-01-01T00:00:00.000+00:00")
     lines, said = doctor()
     assert lines["clock"].startswith("warn 2001-01-01 00:00:00 UTC, ")
     assert lines["clock"].endswith("before the newest entry of the store  → set the clock of this machine")

@@ -211,7 +211,7 @@ def interrupted(rightcall, write, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "where",
     [
-        "rightcall.settings.load.load_settings", "rightcall.run.prepare.prepare", "rightcall.run.golden.run",
+        "rightcall.settings.load.load_settings", "rightcall.run.inputs.prepare.prepare", "rightcall.run.golden.grading.run",
         "rightcall.grade.golden.Grader.grade", "rightcall.report.markdown.render",
     ],
 )  # fmt: skip

@@ -92,7 +92,7 @@ def test_parquet_has_typed_columns_with_the_same_values(rightcall, answered, tmp
 def test_a_field_with_values_of_several_kinds_is_json_in_parquet(tmp_path):
     import pyarrow.parquet
 
-    from rightcall.report.review_labels import LABEL_COLUMNS, write_labels
+    from rightcall.report.review.labels import LABEL_COLUMNS, write_labels
 
     values = [1, "two", None, [3], 2**70, 1.5, True]
     rows = [
@@ -142,7 +142,7 @@ def test_a_file_appears_only_when_it_is_whole(rightcall, store, answered, tmp_pa
     put_run(store, "20261130-1", "golden")
     item = put_item(store, "golden", run="20261130-1")
     desk(store, "bo").answer(item, ANSWERS["golden"])
-    from rightcall.run import labels
+    from rightcall.run.people import labels
 
     def broken(grader, result):
         raise OSError(28, "No space left on device")

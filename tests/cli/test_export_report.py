@@ -8,7 +8,7 @@ import pytest
 from bundle_making import make_runs, run_ids
 from desk_suite import DESK
 
-from rightcall.run.results_file import read_results
+from rightcall.run.finished.file import read_results
 
 OPTIONS = ("--store", "desk.db", "-c", DESK)
 NAMES = ("a.json", "a.jsonl", "a.csv", "a.md", "a.html", "a.junit.xml", "a.sarif")
@@ -90,6 +90,6 @@ def test_all_files_are_written_or_none(rightcall, here, monkeypatch):
     def full(*_args, **_more):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("rightcall.report.run_files.write_reports", full)
+    monkeypatch.setattr("rightcall.report.written.run.write_reports", full)
     assert rightcall("export", "report", "-o", "a.json", "-o", "a.md", *OPTIONS).code == 2
     assert not [path for path in here.iterdir() if "a." in path.name]

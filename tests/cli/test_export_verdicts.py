@@ -12,9 +12,9 @@ import pytest
 from bundle_making import REASON, make_runs, run_ids, sign
 from desk_making import GRADERS, put_all, run_of
 
-from rightcall.run.result_columns import columns_of
-from rightcall.run.results import RESULT_TYPES
-from rightcall.run.verdict_rows import FIRST, verdict_columns
+from rightcall.run.results.columns import columns_of
+from rightcall.run.results.model import RESULT_TYPES
+from rightcall.run.results.verdict_rows import FIRST, verdict_columns
 from rightcall.store.packing import digest_of
 from rightcall.store.store import Store
 

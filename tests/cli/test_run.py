@@ -10,7 +10,7 @@ import shutil
 import pytest
 from desk_suite import DESK, copy_desk
 
-from rightcall.run.results_file import read_results
+from rightcall.run.finished.file import read_results
 
 ALL = ["golden", "selection", "rubric", "interpretation", "preference"]
 COMMAND = ("run", "-c", DESK, "--store", "runs.db")

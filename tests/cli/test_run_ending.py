@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from desk_suite import DESK, copy_desk
 
-from rightcall.report import rows_csv
+from rightcall.report.formats import rows_csv
 
 COMMAND = ("run", "-c", DESK, "--store", "runs.db", "--judge", "desk")
 FILES = ("r.md", "r.html", "r.junit.xml", "r.sarif", "r.csv", "r.json")
@@ -212,7 +212,7 @@ def test_a_run_that_is_interrupted_at_once_says_how_it_goes_on(rightcall, write,
 
     mixed(write)
     with monkeypatch.context() as patch:
-        patch.setattr("rightcall.run.suite.grade_all", stop)
+        patch.setattr("rightcall.run.suite.run.grade_all", stop)
         said = rightcall("run", "-q", "-o", "r.md")
     assert said.code == 130
     name = re.search(r"run (\S+) was interrupted: `rightcall run --resume \1` goes on; no report was written", said.err)

@@ -13,8 +13,8 @@ import pytest
 
 PRELOADED = [
     "pytest", "xdist", "rightcall.api", "rightcall.plugin.agent", "rightcall.plugin.gathered", "rightcall.plugin.gating",
-    "rightcall.plugin.outcome", "rightcall.plugin.watch", "rightcall.plugin.writing", "rightcall.report.formats",
-    "rightcall.report.viewing", "rightcall.run.judged_setup", "rightcall.store.store", "rightcall.store.upgrade",
+    "rightcall.plugin.outcome", "rightcall.plugin.watch", "rightcall.plugin.writing", "rightcall.report.formats.writing",
+    "rightcall.report.view.building", "rightcall.run.graders.setup", "rightcall.store.store", "rightcall.store.upgrade",
     "rightcall.testing", "scipy.special", "sqlalchemy", "alembic.command", "openai", "session_making",
 ]  # fmt: skip
 _context = multiprocessing.get_context("forkserver")

@@ -6,7 +6,7 @@ from pathlib import Path
 from session_making import Project
 
 import rightcall
-from rightcall.run.results_file import read_results
+from rightcall.run.finished.file import read_results
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "pytest-desk"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rightcall
-from rightcall.run.results_file import read_results
+from rightcall.run.finished.file import read_results
 
 # ---- when nothing of it is used --------------------------------------------------------------------------------------
 

@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from rightcall.report import markdown
 from rightcall.report.terminal import print_run
-from rightcall.report.write import WRITERS
-from rightcall.run.golden import Graded, run
-from rightcall.run.prepare import prepare
+from rightcall.report.written.golden import WRITERS
+from rightcall.run.golden.grading import Graded, run
+from rightcall.run.inputs.prepare import prepare
 from rightcall.settings.load import load_settings
 
 

@@ -6,8 +6,8 @@ from io import BytesIO
 
 from rightcall.errors import Place
 from rightcall.gate.decision import Decision, Diff, Flip, GateReport, GraderDiff, JudgeFitness
-from rightcall.report.html import write_html
-from rightcall.report.view import (
+from rightcall.report.html.page import write_html
+from rightcall.report.view.model import (
     Bar,
     CallLine,
     CaseView,

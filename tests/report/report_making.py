@@ -6,8 +6,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from rightcall.errors import Place
-from rightcall.report import formats
-from rightcall.report.view import CallLine, CaseView, Counts, GraderView, PolicyFinding, ReportView
+from rightcall.report.formats import writing as formats
+from rightcall.report.view.model import CallLine, CaseView, Counts, GraderView, PolicyFinding, ReportView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,11 +13,11 @@ from bundle_making import check, exported, files_of, lines, make_runs, run_ids, 
 from desk_suite import DESK
 
 from rightcall.errors import ConfigError, RightcallError, StoreError
-from rightcall.report import bundle as bundling
-from rightcall.report.bundle import refuse_target, write_bundle
-from rightcall.report.bundle_suite import cleaner_of, write_prompts
-from rightcall.run.bundle_check import check_bundle
-from rightcall.run.record import sha256_of
+from rightcall.report.bundle import writing as bundling
+from rightcall.report.bundle.suite import cleaner_of, write_prompts
+from rightcall.report.bundle.writing import refuse_target, write_bundle
+from rightcall.run.bundle.check import check_bundle
+from rightcall.run.judging.record import sha256_of
 from rightcall.settings.load import load_settings
 from rightcall.store.records import (
     AttemptRecord,

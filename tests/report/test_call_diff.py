@@ -11,7 +11,7 @@ from rightcall import grade, load_cases, load_traces
 from rightcall.case.parse import read_case
 from rightcall.errors import Place
 from rightcall.grade.selection import SelectionResult
-from rightcall.report.call_diff import LONGEST, MOST, call_diff, step_diff
+from rightcall.report.view.call_diff import LONGEST, MOST, call_diff, step_diff
 from rightcall.trace.sources.native import read_line
 
 WALLET = Path(__file__).resolve().parents[2] / "examples/lost-wallet"

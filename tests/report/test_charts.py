@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rightcall.report import charts
-from rightcall.report.view import Bar, Counts, Matrix, Reliability
+from rightcall.report.html import charts
+from rightcall.report.view.model import Bar, Counts, Matrix, Reliability
 from rightcall.stats.calibration import Bin
 from rightcall.stats.intervals import Estimate, undefined, wilson
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rightcall.report.doctor_lines import check_line, setting_lines, verdict_line
-from rightcall.run.findings import Check, good, odd
+from rightcall.run.checkup.findings import Check, good, odd
 from rightcall.settings.effective import NOT_SHOWN, Setting
 
 

@@ -10,8 +10,9 @@ import pytest
 from report_making import case, report
 
 from rightcall.errors import ConfigError
-from rightcall.report import files, formats
-from rightcall.report.formats import WRITERS, refuse, write_reports
+from rightcall.report import files
+from rightcall.report.formats import writing as formats
+from rightcall.report.formats.writing import WRITERS, refuse, write_reports
 
 
 @pytest.fixture(autouse=True)

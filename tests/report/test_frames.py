@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 import rightcall
 from rightcall.errors import ConfigError, MissingExtraError
 from rightcall.grade.interpretation import InterpretationResult
+from rightcall.grade.own import OwnResult
 from rightcall.grade.preference import PreferenceResult
 from rightcall.grade.rubric import RubricMetrics, RubricResult
 from rightcall.grade.selection import SelectionResult
 from rightcall.grade.verdict import Article, Finding, GoldenResult, Metrics
-from rightcall.report.frames import COMMON, to_frame
-from rightcall.run.own import OwnResult
-from rightcall.run.result_columns import columns_of, together
-from rightcall.run.results_live import row_of
+from rightcall.report.formats.frames import COMMON, to_frame
+from rightcall.run.finished.live import row_of
+from rightcall.run.results.columns import columns_of, together
 from rightcall.testing import ScriptedModel
 
 WALLET = Path(__file__).resolve().parents[2] / "examples/lost-wallet"

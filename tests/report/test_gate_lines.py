@@ -7,10 +7,10 @@ from gate_making import golden, passes, rubric, run, selection
 from rich.console import Console
 
 from rightcall.gate.rules import rules_of
-from rightcall.report.diff_files import markdown
 from rightcall.report.gate_lines import print_diff, print_gate
-from rightcall.run.diffing import diff
-from rightcall.run.gating import gate
+from rightcall.report.written.diff import markdown
+from rightcall.run.gating.diffing import diff
+from rightcall.run.gating.gates import gate
 
 
 def shown(results, table, width=100, **given):

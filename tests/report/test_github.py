@@ -9,9 +9,9 @@ import pytest
 from report_making import HOSTILE, case, hostile_case, report
 
 from rightcall.errors import ConfigError, Place
-from rightcall.report import github
-from rightcall.report.github import COMMENT, MARKER, STEP, annotated, comment, publish, quiet_commands
-from rightcall.report.view import CallLine
+from rightcall.report.formats import github
+from rightcall.report.formats.github import COMMENT, MARKER, STEP, annotated, comment, publish, quiet_commands
+from rightcall.report.view.model import CallLine
 
 COMMAND = re.compile(r"::(error|warning) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\r\n]*)")
 

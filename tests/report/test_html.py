@@ -19,9 +19,9 @@ from html_making import case, decisions, diff, full, html, row
 
 from rightcall.errors import ConfigError
 from rightcall.gate.decision import Decision, GateReport
-from rightcall.report.html import ANSWERS, LEAST_BYTES, OUTCOMES, write_html
-from rightcall.report.html_diff import SIGNS
-from rightcall.report.view import Bar, CallLine, Counts, GraderView, Matrix, ReportView, Table
+from rightcall.report.html.diff import SIGNS
+from rightcall.report.html.page import ANSWERS, LEAST_BYTES, OUTCOMES, write_html
+from rightcall.report.view.model import Bar, CallLine, Counts, GraderView, Matrix, ReportView, Table
 from rightcall.stats.intervals import clopper_pearson, undefined, wilson
 
 VOID = {"meta", "circle", "path", "rect", "img", "br", "link", "input"}
@@ -116,14 +116,14 @@ def test_the_wheel_ships_the_templates(tmp_path):
     import zipfile
 
     with zipfile.ZipFile(done.stdout.split()[-1]) as wheel:
-        packed = {name for name in wheel.namelist() if name.startswith("rightcall/report/templates/")}
-    folder = root / "src" / "rightcall" / "report" / "templates"
-    assert packed == {f"rightcall/report/templates/{file.name}" for file in folder.iterdir()}
+        packed = {name for name in wheel.namelist() if name.startswith("rightcall/report/html/templates/")}
+    folder = root / "src" / "rightcall" / "report" / "html" / "templates"
+    assert packed == {f"rightcall/report/html/templates/{file.name}" for file in folder.iterdir()}
     assert len(packed) > 5
 
 
 def test_jinja_is_loaded_only_when_a_report_is_written():
-    check = "import sys; import rightcall.report.html; sys.exit('jinja2' in sys.modules)"
+    check = "import sys; import rightcall.report.html.page; sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
@@ -229,7 +229,7 @@ def test_a_report_of_nothing_is_a_report():
 def test_a_template_that_asks_for_what_is_not_there_is_an_error():
     from jinja2 import UndefinedError
 
-    from rightcall.report.html import environment
+    from rightcall.report.html.page import environment
 
     with pytest.raises(UndefinedError):
         environment().from_string("{{ nothing }}").render()
@@ -335,7 +335,7 @@ import json, resource, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from dataclasses import replace
 from html_making import full, row
-from rightcall.report.html import write_html
+from rightcall.report.html.page import write_html
 class Null:
     def write(self, data): self.n = getattr(self, "n", 0) + len(data)
 stream = Null()

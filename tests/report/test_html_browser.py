@@ -12,7 +12,7 @@ import pytest
 from browser import axe
 from html_making import case, full, html, row
 
-from rightcall.report.view import CallLine, Counts, GraderView, ReportView, Table
+from rightcall.report.view.model import CallLine, Counts, GraderView, ReportView, Table
 
 HOSTILE = (
     '</script><script>window.hacked = 1; alert("x")</script>'

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rightcall.report.html_diff import CONTEXT, MOST_LINES, SIGNS, Fold, shown_lines
-from rightcall.report.view import CallLine
+from rightcall.report.html.diff import CONTEXT, MOST_LINES, SIGNS, Fold, shown_lines
+from rightcall.report.view.model import CallLine
 
 STATES = st.sampled_from(sorted(SIGNS))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rightcall.report.html_numbers import digits_for, exact, number, p_value, shown, whole
+from rightcall.report.html.numbers import digits_for, exact, number, p_value, shown, whole
 from rightcall.stats.intervals import Estimate, undefined, wilson
 
 SHARES = st.floats(0, 1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rightcall.report.html_text import inert, label
+from rightcall.report.html.text import inert, label
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=80)
 

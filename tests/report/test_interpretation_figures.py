@@ -17,8 +17,8 @@ from rightcall.report.interpretation_figures import (
     reading_words,
     said_of_reading,
 )
-from rightcall.run.reading_figures import InterpretationAggregate, Skipped
-from rightcall.run.reading_sampling import TwoPhases
+from rightcall.run.interpretation.figures import InterpretationAggregate, Skipped
+from rightcall.run.interpretation.sampling import TwoPhases
 
 
 def result(**changed):

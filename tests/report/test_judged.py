@@ -16,7 +16,7 @@ from rightcall.report.judged import (
     standing,
     warnings,
 )
-from rightcall.run.items import JudgeTally
+from rightcall.run.judging.items import JudgeTally
 from rightcall.stats.intervals import Estimate, wilson
 
 WRONG = Conflict(check="grade", message="says PASS; the names are different")

@@ -13,8 +13,8 @@ from desk_suite import DESK, copy_desk, reply, step, steps_with_judge
 
 from rightcall.errors import ConfigError
 from rightcall.report.judged import summary
-from rightcall.report.judged_files import WRITERS, writer_for
-from rightcall.run.judged_setup import Flags, set_up_probe, set_up_rubric, set_up_selection
+from rightcall.report.written.judged import WRITERS, writer_for
+from rightcall.run.graders.setup import Flags, set_up_probe, set_up_rubric, set_up_selection
 from rightcall.settings.load import load_settings
 
 

@@ -10,7 +10,7 @@ from desk_suite import DESK, copy_desk, reply, step, steps_with_judge
 from rich.console import Console
 
 from rightcall.report.judged_terminal import SHOWN, print_judged, warning_style
-from rightcall.run.judged_setup import Flags, set_up_rubric, set_up_selection
+from rightcall.run.graders.setup import Flags, set_up_rubric, set_up_selection
 from rightcall.settings.load import load_settings
 
 

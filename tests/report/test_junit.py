@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_making import case, hostile_case, report, written
 
-from rightcall.report.junit import escaped
-from rightcall.report.view import Counts, GraderView
+from rightcall.report.formats.junit import escaped
+from rightcall.report.view.model import Counts, GraderView
 
 SCHEMA = xmlschema.XMLSchema(Path(__file__).parent / "schemas/junit.xsd")
 

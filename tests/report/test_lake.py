@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rightcall.errors import ConfigError, MissingExtraError, RunError
-from rightcall.report import lake
-from rightcall.report.lake import write_parquet
+from rightcall.report.formats import lake
+from rightcall.report.formats.lake import write_parquet
 
 KINDS = {"a.b": "text", 'c"d': "integer", "e'f": "number", "g": "flag", "h": "json"}
 TEXTS = st.text(st.characters(blacklist_categories=("Cs",)), max_size=20)

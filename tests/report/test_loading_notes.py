@@ -2,7 +2,7 @@
 
 import pytest
 
-from rightcall.report.loading_notes import DEEPEST, LoadingNotes
+from rightcall.report.training.loading_notes import DEEPEST, LoadingNotes
 
 
 def kinds(*rows):

@@ -11,7 +11,7 @@ from rich.console import Console
 from rightcall.grade.preference import OrderVerdict, PreferenceResult, TraceSize
 from rightcall.report.figures import main_figure, print_figures
 from rightcall.report.preference_figures import bias_notes, markdown, pair_lines, pair_words, said_of_pair
-from rightcall.run.preference_figures import Evidence, PreferenceAggregate
+from rightcall.run.preference.figures import Evidence, PreferenceAggregate
 
 
 def result(pair="c1", verdict="B", **changed) -> PreferenceResult:

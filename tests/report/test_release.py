@@ -11,7 +11,7 @@ import xmlschema
 
 from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
-from rightcall.run.results_file import read_results
+from rightcall.run.finished.file import read_results
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rightcall.report.review_queue import age, import_lines, left, short, span
+from rightcall.report.review.queue import age, import_lines, left, short, span
 from rightcall.report.signed import signed_line
-from rightcall.run.labels import Imported
+from rightcall.run.people.labels import Imported
 from rightcall.stats.intervals import undefined, wilson
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from rightcall.case.case import Case
 from rightcall.case.step import Step
-from rightcall.report.review_screen import cited_ids, print_earlier, print_item, print_part, said_by
+from rightcall.report.review.screen import cited_ids, print_earlier, print_item, print_part, said_by
 from rightcall.review.blind import (
     for_adjudication,
     nothing_to_show,

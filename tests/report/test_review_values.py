@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from rightcall.report.review_values import (
+from rightcall.report.review.values import (
     LONGEST,
     event_rows,
     golden_rows,

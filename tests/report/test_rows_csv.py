@@ -11,7 +11,7 @@ import pytest
 from report_making import case, hostile_case, report, written
 
 from rightcall.report.files import cell
-from rightcall.report.rows_csv import COLUMNS
+from rightcall.report.formats.rows_csv import COLUMNS
 
 
 def rows(view) -> list[dict[str, str]]:

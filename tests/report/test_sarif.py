@@ -10,8 +10,8 @@ import pytest
 from report_making import case, hostile_case, report, written
 
 from rightcall.errors import Place
-from rightcall.report import sarif
-from rightcall.report.view import PolicyFinding
+from rightcall.report.formats import sarif
+from rightcall.report.view.model import PolicyFinding
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas/sarif-2.1.0.json").read_text("utf-8"))
 

@@ -15,12 +15,12 @@ from suite_making import ALL, VERDICTS, Desk
 
 from rightcall.errors import ConfigError
 from rightcall.report.judged import summary as judged_summary
-from rightcall.report.suite_json import write_results_json, write_results_jsonl
 from rightcall.report.summary import summary as golden_summary
-from rightcall.run.golden import Graded
-from rightcall.run.results_file import read_results
-from rightcall.run.results_store import stored_results
-from rightcall.run.suite import run_suite
+from rightcall.report.written.suite_json import write_results_json, write_results_jsonl
+from rightcall.run.finished.file import read_results
+from rightcall.run.golden.grading import Graded
+from rightcall.run.results.store import stored_results
+from rightcall.run.suite.run import run_suite
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_it_is_read_back_as_the_same_run(ran, tmp_path):
 
 
 def test_a_run_of_one_grader_is_written_in_the_same_form(ran, tmp_path):
-    from rightcall.run.judged_setup import Flags, set_up_rubric
+    from rightcall.run.graders.setup import Flags, set_up_rubric
 
     desk, _, figures = ran
     with set_up_rubric(desk.loaded(), Flags(judge="desk")).run() as one:

@@ -11,8 +11,8 @@ import pytest
 
 from rightcall import __version__
 from rightcall.report.summary import NOT_SUCCESS, counted, headline, most_first, notes, run_facts, summary
-from rightcall.report.viewing import view_of
-from rightcall.run.results_live import graded_results
+from rightcall.report.view.building import view_of
+from rightcall.run.finished.live import graded_results
 from rightcall.stats.intervals import wilson
 
 FEED = {"tool": "feed", "arguments": {"tank": 2}}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from report_making import HOSTILE, case, hostile_case, report
 
 from rightcall.gate.decision import Decision, Diff, Flip, GateReport, GraderDiff, JudgeFitness
-from rightcall.report.summary_md import FAILURES, LIMIT, fence, render, text, trim
-from rightcall.report.view import Bar, CallLine, Counts, GraderView, Matrix, Table
+from rightcall.report.formats.summary_md import FAILURES, LIMIT, fence, render, text, trim
+from rightcall.report.view.model import Bar, CallLine, Counts, GraderView, Matrix, Table
 from rightcall.stats.intervals import wilson
 
 

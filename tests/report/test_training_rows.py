@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rightcall.errors import Place
-from rightcall.report.training_rows import Cut, Origin, cut, key_of, rows_of, texts_of
+from rightcall.report.training.rows import Cut, Origin, cut, key_of, rows_of, texts_of
 from rightcall.trace import jsontext
 from rightcall.trace.catalog import parse_tools
 from rightcall.trace.chat import Chat, chat_of

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rightcall.errors import Place
-from rightcall.report.export_words import WORDS, lines
-from rightcall.report.training_rows import Origin, UnfitPair
-from rightcall.report.training_set import Shape, figures, training_set
-from rightcall.run.export_rules import NotUsed, Settled
-from rightcall.run.exporting import Pair, Used
-from rightcall.run.held_out import HeldOut
+from rightcall.report.training.export_words import WORDS, lines
+from rightcall.report.training.rows import Origin, UnfitPair
+from rightcall.report.training.split import Shape, figures, training_set
+from rightcall.run.training.exporting import Pair, Used
+from rightcall.run.training.held_out import HeldOut
+from rightcall.run.training.rules import NotUsed, Settled
 from rightcall.store.records import VerdictRecord
 from rightcall.trace import jsontext
 from rightcall.trace.catalog import parse_tools

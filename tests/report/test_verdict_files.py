@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from rightcall.report.verdict_files import write_rows
+from rightcall.report.written.verdicts import write_rows
 
 KINDS = {"who": "text", "n": "integer", "x": "number", "ok": "flag", "more": "json"}
 ROWS = [

@@ -15,15 +15,15 @@ from report_making import written
 from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
 from rightcall.gate.decision import Decision, GateReport, JudgeFitness
-from rightcall.report.view import Counts
-from rightcall.report.viewing import view_of
-from rightcall.report.viewing_rows import natural, outcome_of, rank_of
-from rightcall.report.viewing_selection import MOST_LABELS, OTHERS, confusion
-from rightcall.run.opening import open_store
-from rightcall.run.results import GraderResults, Row, RunResults
-from rightcall.run.results_file import read_results
-from rightcall.run.results_live import graded_results, row_of
-from rightcall.run.results_store import stored_results
+from rightcall.report.view.building import view_of
+from rightcall.report.view.model import Counts
+from rightcall.report.view.rows import natural, outcome_of, rank_of
+from rightcall.report.view.selection import MOST_LABELS, OTHERS, confusion
+from rightcall.run.finished.file import read_results
+from rightcall.run.finished.live import graded_results, row_of
+from rightcall.run.inputs.opening import open_store
+from rightcall.run.results.model import GraderResults, Row, RunResults
+from rightcall.run.results.store import stored_results
 from rightcall.settings.load import load_settings
 
 JUDGED = {
@@ -84,8 +84,8 @@ def test_golden_just_run_and_on_record_say_the_same(graded, tmp_path, monkeypatc
     example = Path(__file__).resolve().parents[2] / "examples/lost-wallet"
     shutil.copytree(example, tmp_path / "wallet")
     monkeypatch.chdir(tmp_path / "wallet")
-    from rightcall.run.golden import run
-    from rightcall.run.prepare import prepare
+    from rightcall.run.golden.grading import run
+    from rightcall.run.inputs.prepare import prepare
 
     assert graded
     with run(prepare(load_settings(None, {}, {}))) as done:

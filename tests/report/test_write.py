@@ -9,7 +9,6 @@ import json
 import os
 import re
 import stat
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,7 @@ from hypothesis import strategies as st
 
 from rightcall.errors import ConfigError
 from rightcall.grade.verdict import Metrics
-from rightcall.report import write
-from rightcall.report.write import WRITERS, whole_file, writer_for
+from rightcall.report.written.golden import WRITERS, whole_file, writer_for
 
 FEED = {"tool": "feed", "arguments": {"tank": 2}}
 CASE = {"id": "c", "expect": {"calls": [FEED]}}
@@ -320,4 +318,3 @@ def test_a_large_run_is_written_line_by_line(graded, tmp_path, monkeypatch):
 
 def test_the_formats_are_those_of_the_documents():
     assert set(WRITERS) == {".json", ".jsonl", ".csv", ".md", ".html", ".junit.xml", ".sarif"}
-    assert Path(write.__file__).name == "write.py"

@@ -12,9 +12,9 @@ import pytest
 # The tests are no package, so a module that they share is found by its folder.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from rightcall.run.golden import Graded, run
-from rightcall.run.plan import Plan
-from rightcall.run.prepare import prepare
+from rightcall.run.golden.grading import Graded, run
+from rightcall.run.inputs.plan import Plan
+from rightcall.run.inputs.prepare import prepare
 from rightcall.settings.load import load_settings
 
 

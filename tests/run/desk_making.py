@@ -15,13 +15,13 @@ import msgspec
 
 from rightcall.grade.interpretation import InterpretationResult
 from rightcall.grade.opinion import Opinion
+from rightcall.grade.own import OwnResult
 from rightcall.grade.preference import PreferenceResult
 from rightcall.grade.rubric import RubricMetrics, RubricResult
 from rightcall.grade.selection import SelectionResult
 from rightcall.grade.verdict import GoldenResult
-from rightcall.run.own import OwnResult
-from rightcall.run.record import sha256_of
-from rightcall.run.reviewing import Desk
+from rightcall.run.judging.record import sha256_of
+from rightcall.run.people.reviewing import Desk
 from rightcall.settings.model import ReviewTable
 from rightcall.store.records import (
     CaseRecord,

@@ -23,9 +23,9 @@ from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
 from rightcall.errors import StoreError
 from rightcall.llm.client import Request
-from rightcall.run.judged import Judged, judge_all
-from rightcall.run.judged_setup import Flags, Setup, set_up_rubric, set_up_selection
-from rightcall.run.opening import open_store
+from rightcall.run.graders.setup import Flags, Setup, set_up_rubric, set_up_selection
+from rightcall.run.inputs.opening import open_store
+from rightcall.run.judging.run import Judged, judge_all
 from rightcall.settings.load import Loaded, load_settings
 from rightcall.store.records import AttemptRecord, ReviewRecord, RunEvent, VerdictRecord
 from rightcall.store.store import Store

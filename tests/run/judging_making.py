@@ -26,13 +26,13 @@ from rightcall.llm.client import Answer
 from rightcall.llm.door import Backoff, Door
 from rightcall.llm.pace import Pace
 from rightcall.llm.spec import JudgeSpec
-from rightcall.run.attempt import Outcome, attempt
-from rightcall.run.budget import Budget
-from rightcall.run.judged import Judged, judge_all
-from rightcall.run.judged_setup import Flags, Setup, set_up_rubric, set_up_selection
-from rightcall.run.record import Recorder
-from rightcall.run.secrets import Cleaner
-from rightcall.run.subject import Judge, Subject
+from rightcall.run.graders.setup import Flags, Setup, set_up_rubric, set_up_selection
+from rightcall.run.judging.attempt import Outcome, attempt
+from rightcall.run.judging.budget import Budget
+from rightcall.run.judging.record import Recorder
+from rightcall.run.judging.run import Judged, judge_all
+from rightcall.run.judging.secrets import Cleaner
+from rightcall.run.judging.subject import Judge, Subject
 from rightcall.settings.load import load_settings
 from rightcall.store.records import AttemptRecord
 from rightcall.store.store import Store
@@ -232,7 +232,7 @@ def scripted(*names: str) -> str:
 
 def run_with(setup: Setup, *judges: Judge) -> Judged:
     """Run with judges made by hand; the caller closes what comes back."""
-    from rightcall.run.opening import open_store
+    from rightcall.run.inputs.opening import open_store
 
     try:
         with open_store(setup.loaded) as store:

@@ -9,13 +9,13 @@ import msgspec
 
 from rightcall.grade.interpretation import InterpretationResult
 from rightcall.grade.opinion import Opinion
+from rightcall.grade.own import OwnResult
 from rightcall.grade.preference import PreferenceResult, Reconciled
 from rightcall.grade.rubric import RubricMetrics, RubricResult
 from rightcall.grade.selection import SelectionResult
-from rightcall.run.calibration import CalibrationReport, calibrate
-from rightcall.run.calibration_reading import Wanted
-from rightcall.run.own import OwnResult
-from rightcall.run.record import sha256_of
+from rightcall.run.calibration.calibrating import CalibrationReport, calibrate
+from rightcall.run.calibration.reading import Wanted
+from rightcall.run.judging.record import sha256_of
 from rightcall.settings.model import CalibrateTable
 from rightcall.store.packing import digest_of
 from rightcall.store.records import AnswerRecord, Record, ReviewRecord, RunRecord, VerdictRecord, item_of

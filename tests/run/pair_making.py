@@ -13,10 +13,10 @@ from judging_making import a_judge
 
 from rightcall.grade.preference import PreferenceResult
 from rightcall.llm.client import Request
-from rightcall.run.judged import Judged, judge_all
-from rightcall.run.judged_setup import Flags, Setup
-from rightcall.run.opening import open_store
-from rightcall.run.preference_setup import PairFlags, set_up_preference
+from rightcall.run.graders.setup import Flags, Setup
+from rightcall.run.inputs.opening import open_store
+from rightcall.run.judging.run import Judged, judge_all
+from rightcall.run.preference.setup import PairFlags, set_up_preference
 from rightcall.settings.load import load_settings
 from rightcall.store.store import Store
 from rightcall.testing import ScriptedModel

@@ -11,8 +11,8 @@ import msgspec
 from judged_making import Here
 
 from rightcall.llm.client import Request
-from rightcall.run.interpretation_setup import set_up_interpretation
-from rightcall.run.judged_setup import Flags, Setup
+from rightcall.run.graders.setup import Flags, Setup
+from rightcall.run.interpretation.setup import set_up_interpretation
 from rightcall.testing import ScriptedModel
 
 

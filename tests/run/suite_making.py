@@ -9,9 +9,9 @@ from typing import Any
 
 from desk_suite import copy_desk
 
-from rightcall.run.judged_setup import Flags
-from rightcall.run.suite import SuiteRun, run_suite
-from rightcall.run.suite_setup import Suite, set_up_suite
+from rightcall.run.graders.setup import Flags
+from rightcall.run.suite.run import SuiteRun, run_suite
+from rightcall.run.suite.setup import Suite, set_up_suite
 from rightcall.settings.load import Loaded, load_settings
 from rightcall.store.store import Store
 

@@ -9,10 +9,10 @@ from rightcall.errors import RateLimited, Rejected, StoreError, Unavailable
 from rightcall.judge.contract import Malformed
 from rightcall.judge.fences import rendered
 from rightcall.llm.client import Answer
-from rightcall.run.attempt import WRONG_MODEL_TRIES, attempt
-from rightcall.run.record import BudgetSpent, Recorder
-from rightcall.run.secrets import Cleaner
-from rightcall.run.subject import Judge, cache_key
+from rightcall.run.judging.attempt import WRONG_MODEL_TRIES, attempt
+from rightcall.run.judging.record import BudgetSpent, Recorder
+from rightcall.run.judging.secrets import Cleaner
+from rightcall.run.judging.subject import Judge, cache_key
 from rightcall.store.store import Store
 from rightcall.store.writer import Writer
 from rightcall.trace.redact import Redactor

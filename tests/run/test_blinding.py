@@ -7,8 +7,8 @@ from desk_making import HIDDEN, Clock, desk, opened, put_all, put_item, run_of, 
 
 from rightcall.errors import StoreError
 from rightcall.review.forms import FORMS
-from rightcall.run.blinding import Suite, suite_of, unit_of, verdict_at, view_of
-from rightcall.run.golden import sha256_of_file
+from rightcall.run.golden.grading import sha256_of_file
+from rightcall.run.people.blinding import Suite, suite_of, unit_of, verdict_at, view_of
 from rightcall.settings.load import load_settings
 from rightcall.store.records import RunRecord, VerdictRecord
 from rightcall.trace.catalog import Catalog
@@ -106,7 +106,7 @@ def test_a_body_that_is_none_is_a_fault_of_the_store(store):
     verdict = store.verdict(run_of("rubric"), HIDDEN["unit"], "rubric")
     from msgspec.structs import replace
 
-    from rightcall.run.record import sha256_of
+    from rightcall.run.judging.record import sha256_of
 
     store.write([], [b'{"no": "trace"}'])
     broken = replace(verdict, trace=sha256_of(b'{"no": "trace"}'))

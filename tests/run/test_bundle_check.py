@@ -28,8 +28,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rightcall.errors import ConfigError, StoreError
-from rightcall.run import bundle_files, bundle_opening
-from rightcall.run.bundle_check import check_bundle
+from rightcall.run.bundle import files as bundle_files
+from rightcall.run.bundle import opening as bundle_opening
+from rightcall.run.bundle.check import check_bundle
 from rightcall.store.packing import unpack
 from rightcall.store.records import VerdictRecord
 from rightcall.store.store import Store

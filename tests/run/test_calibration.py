@@ -11,7 +11,7 @@ from labels_making import VERDICT_SCHEMA, answer, calibrated, put_labels, put_ru
 from msgspec import to_builtins
 
 from rightcall.errors import StoreError
-from rightcall.run.calibration_labels import in_test
+from rightcall.run.calibration.labels import in_test
 from rightcall.settings.model import CalibrateTable
 from rightcall.store.store import Store
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rightcall.review.forms import form_of
-from rightcall.run.calibration_labels import ItemLabel
-from rightcall.run.calibration_people import people_of
+from rightcall.run.calibration.labels import ItemLabel
+from rightcall.run.calibration.people import people_of
 from rightcall.stats.agreement import cohen
 from rightcall.stats.fitness import fitness
 from rightcall.stats.intervals import wilson

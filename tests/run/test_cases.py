@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rightcall.errors import CaseError, ConfigError, NoDataError, RunError
-from rightcall.run.cases import READY, CaseIndex, Ready, open_cases
-from rightcall.run.catalogs import Catalogs
+from rightcall.run.inputs.cases import READY, CaseIndex, Ready, open_cases
+from rightcall.run.inputs.catalogs import Catalogs
 
 
 def opened(*paths: Path) -> CaseIndex:

@@ -7,10 +7,10 @@ import json
 import pytest
 from judged_making import Here, agrees, step
 
-from rightcall.run.catalog_record import kept_catalog
-from rightcall.run.golden import run as grade
-from rightcall.run.keeping import kept
-from rightcall.run.prepare import prepare
+from rightcall.run.golden.grading import run as grade
+from rightcall.run.golden.keeping import kept
+from rightcall.run.inputs.catalog_record import kept_catalog
+from rightcall.run.inputs.prepare import prepare
 from rightcall.settings.load import load_settings
 from rightcall.store.store import Store
 from rightcall.testing import ScriptedModel

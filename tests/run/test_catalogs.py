@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from rightcall.case.case import Case
 from rightcall.errors import ConfigError, Place
-from rightcall.run.catalogs import Catalogs
+from rightcall.run.inputs.catalogs import Catalogs
 from rightcall.trace import catalog
 from rightcall.trace.model import Tool, Trace
 

@@ -7,10 +7,11 @@ from collections import namedtuple
 import pytest
 
 from rightcall.errors import ConfigError, NoDataError, StoreError
-from rightcall.run import checkup_parts, checkup_store
-from rightcall.run.checkup import checkup, exit_code
-from rightcall.run.checkup_files import in_bytes
-from rightcall.run.findings import failed, good, odd
+from rightcall.run.checkup import parts as checkup_parts
+from rightcall.run.checkup import store as checkup_store
+from rightcall.run.checkup.doctor import checkup, exit_code
+from rightcall.run.checkup.files import in_bytes
+from rightcall.run.checkup.findings import failed, good, odd
 
 NOW = "2026-11-30T10:00:00.000+00:00"
 FAILURES = {2: failed("a", ConfigError("x")), 5: failed("a", StoreError("x"))}

@@ -3,8 +3,8 @@
 import pytest
 from desk_making import HIDDEN, Clock, desk, opened, put_all, put_item, put_run, run_of, trace_json
 
-from rightcall.run.critical import Summary, by_unit, criticals, effective_verdict, summary_of
-from rightcall.run.record import sha256_of
+from rightcall.run.judging.record import sha256_of
+from rightcall.run.results.critical import Summary, by_unit, criticals, effective_verdict, summary_of
 
 WHY = "The card was closed for good."
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rightcall.errors import ConfigError, NoDataError
-from rightcall.run.results_file import read_results
+from rightcall.run.finished.file import read_results
 
 
 def result(number, verdict, **more):

@@ -11,8 +11,8 @@ import pytest
 from rightcall.errors import ConfigError, RateLimited, Unavailable
 from rightcall.llm.client import Answer, Request
 from rightcall.llm.spec import JudgeSpec
-from rightcall.run.described import FunctionClient, Judge, Parameters
-from rightcall.run.given import panel
+from rightcall.run.given.judged import panel
+from rightcall.run.judging.described import FunctionClient, Judge, Parameters
 from rightcall.settings.load import Loaded, load_settings
 from rightcall.testing import ScriptedModel
 

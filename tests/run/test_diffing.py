@@ -5,7 +5,7 @@ from gate_making import golden, row, rubric, run, selection
 
 from rightcall.gate.comparing import flip_words
 from rightcall.gate.rules import rules_of
-from rightcall.run.diffing import diff
+from rightcall.run.gating.diffing import diff
 
 
 def part(old, new):
@@ -84,7 +84,7 @@ def test_pairs_of_traces_are_compared_by_who_won():
 
 
 def gated(old, new, **table):
-    from rightcall.run.gating import gate
+    from rightcall.run.gating.gates import gate
 
     ((name, values),) = table.items()
     report = gate(new, rules_of({name.replace("__", "."): values}), baseline=old)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rightcall.grade.preference import Reconciled
-from rightcall.run.export_rules import ExportRules, PairReview, Said, Settled, settle
+from rightcall.run.training.rules import ExportRules, PairReview, Said, Settled, settle
 
 RULES = ExportRules()
 NOBODY = PairReview()

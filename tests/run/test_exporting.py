@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from rightcall.case.case import Case
 from rightcall.errors import ConfigError, Place, RunError, StoreError
-from rightcall.report.training_set import Shape, training_set
-from rightcall.run.export_rules import ExportRules
-from rightcall.run.exporting import pair_of, preference_runs, select, unfinished
+from rightcall.report.training.split import Shape, training_set
+from rightcall.run.training.exporting import pair_of, preference_runs, select, unfinished
+from rightcall.run.training.rules import ExportRules
 from rightcall.settings.model import ReviewTable
 from rightcall.store.records import ReviewRecord, RunEvent, RunRecord, TraceRecord, VerdictRecord
 from rightcall.store.store import Store

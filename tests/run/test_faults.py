@@ -20,7 +20,7 @@ from judging_making import (
     trace,
 )
 
-from rightcall.run.attempt import WRONG_MODEL_TRIES
+from rightcall.run.judging.attempt import WRONG_MODEL_TRIES
 from rightcall.store.verify import verify
 from rightcall.testing import FaultyServer
 from rightcall.testing.answers import by_marker

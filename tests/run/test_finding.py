@@ -7,7 +7,7 @@ from judged_making import Here, agrees, case, results_of, scores, step, trace
 
 from rightcall.errors import ConfigError, StoreError, Unavailable
 from rightcall.review.urgency import URGENCY
-from rightcall.run.finding import find, last_attempts, review_items, whole_attempt
+from rightcall.run.log.finding import find, last_attempts, review_items, whole_attempt
 from rightcall.store.records import ReviewReason
 from rightcall.testing import ScriptedModel
 

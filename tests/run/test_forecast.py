@@ -6,7 +6,7 @@ import pytest
 from judged_making import Here, Project, agrees, case, said, scores, selection_replies, server, step, trace
 
 from rightcall.errors import Unavailable
-from rightcall.run.forecast import Forecast, forecast
+from rightcall.run.graders.forecast import Forecast, forecast
 from rightcall.testing import ScriptedModel
 
 STEPS = 12

@@ -4,9 +4,9 @@ import pytest
 from gate_making import passes, run
 
 from rightcall.errors import ConfigError, StoreError
-from rightcall.run.gate_baseline import baseline_of, is_file, same_suite
-from rightcall.run.results_file import read_results
-from rightcall.run.results_store import stored_results
+from rightcall.run.finished.file import read_results
+from rightcall.run.gating.baseline import baseline_of, is_file, same_suite
+from rightcall.run.results.store import stored_results
 from rightcall.store.records import RunEvent, RunRecord
 from rightcall.store.store import Store
 

@@ -10,8 +10,8 @@ from rightcall.cli.main import app
 from rightcall.errors import ConfigError
 from rightcall.gate.rules import rules_of
 from rightcall.gate.words import interval
-from rightcall.run.diffing import diff
-from rightcall.run.gating import gate
+from rightcall.run.gating.diffing import diff
+from rightcall.run.gating.gates import gate
 
 CASES = ("ABS-05", "STA-08", "STA-10", "STA-15", "CIG-01", "CIG-02", "CIG-04", "CIG-06", "CIG-07", "CIG-09", "CIG-11")
 

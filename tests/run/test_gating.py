@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rightcall.gate.decision import JudgeFitness
 from rightcall.gate.rules import rules_of
-from rightcall.run.gating import NO_RULES, gate
+from rightcall.run.gating.gates import NO_RULES, gate
 from rightcall.settings.model import LimitsTable, Settings
 from rightcall.stats.intervals import wilson
 
@@ -436,7 +436,7 @@ def test_what_may_be_unread_is_held_against_its_limit_exactly(max_, answer):
 
 
 def test_reports_say_what_kind_of_further_cases_would_settle_it():
-    from rightcall.report.verdict_words import what_else
+    from rightcall.report.view.verdict_words import what_else
 
     compared = named(asked(run(*passes(50)), baseline=run(*passes(50), name="b")), "golden.regressions")
     assert "about 139 more cases like those before would settle it" in what_else(compared)

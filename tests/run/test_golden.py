@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from rightcall.errors import ConfigError, NoDataError, RightcallError, RunError, TraceError
-from rightcall.run import golden
-from rightcall.run.golden import KEPT_RESULTS, Graded, run
-from rightcall.run.golden_means import means_of
+from rightcall.run.golden import grading as golden
+from rightcall.run.golden.grading import KEPT_RESULTS, Graded, run
+from rightcall.run.golden.means import means_of
 from rightcall.stats.intervals import wilson
 
 FEED = {"tool": "feed", "arguments": {"tank": 2}}

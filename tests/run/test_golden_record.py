@@ -11,10 +11,10 @@ from judged_making import Here, case, said, trace
 
 from rightcall.errors import RunError, StoreError, TraceError
 from rightcall.grade.verdict import GoldenResult
-from rightcall.run import golden
-from rightcall.run.golden_record import GoldenRecorder
-from rightcall.run.keeping import kept
-from rightcall.run.prepare import prepare
+from rightcall.run.golden import grading as golden
+from rightcall.run.golden.keeping import kept
+from rightcall.run.golden.record import GoldenRecorder
+from rightcall.run.inputs.prepare import prepare
 from rightcall.store.store import Store
 from rightcall.store.verify import verify
 

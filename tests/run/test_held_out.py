@@ -6,7 +6,7 @@ import pytest
 from export_making import careful, hasty
 
 from rightcall.errors import NoDataError, TraceError
-from rightcall.run.held_out import HeldOut, read_held_out
+from rightcall.run.training.held_out import HeldOut, read_held_out
 from rightcall.trace.chat import task_key
 from rightcall.trace.sources.native import write_line
 

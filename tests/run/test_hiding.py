@@ -14,7 +14,7 @@ from rightcall.api import Case, Policy, Trace, call, grade
 from rightcall.case.case import Expect, GoldenCall
 from rightcall.errors import CaseError, ConfigError, Place, RunError, TraceError
 from rightcall.grade.verdict import GoldenResult
-from rightcall.run.hiding import hidden, hidden_case, hidden_error, hidden_raw, without_secrets
+from rightcall.run.inputs.hiding import hidden, hidden_case, hidden_error, hidden_raw, without_secrets
 from rightcall.trace.model import Tool
 from rightcall.trace.redact import Redactor
 

@@ -15,8 +15,8 @@ from judged_making import Here, results_of
 from reading_making import says
 
 from rightcall.judge.reading_views import found_values
-from rightcall.run.interpretation_setup import set_up_interpretation
-from rightcall.run.judged_setup import Flags
+from rightcall.run.graders.setup import Flags
+from rightcall.run.interpretation.setup import set_up_interpretation
 from rightcall.settings.load import load_settings
 from rightcall.stats.intervals import wilson
 from rightcall.testing import ScriptedModel

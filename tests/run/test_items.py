@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rightcall.grade.opinion import Conflict, Opinion
 from rightcall.grade.selection import SelectionResult
-from rightcall.run.items import JudgedTally, JudgeTally
+from rightcall.run.judging.items import JudgedTally, JudgeTally
 
 
 def opinion(**changed) -> Opinion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rightcall.errors import TraceError
-from rightcall.run.joining import Joining
+from rightcall.run.golden.joining import Joining
 
 FEED = {"tool": "feed", "arguments": {"tank": 2}}
 WRONG = {"tool": "feed", "arguments": {"tank": 3}}

@@ -28,8 +28,8 @@ from rightcall.errors import Rejected, Unavailable
 from rightcall.judge.contract import INJECTION
 from rightcall.judge.library import source
 from rightcall.llm.client import Answer
-from rightcall.run.judged import short_summary
-from rightcall.run.judged_setup import Flags, set_up_selection
+from rightcall.run.graders.setup import Flags, set_up_selection
+from rightcall.run.judging.run import short_summary
 from rightcall.settings.load import load_settings
 from rightcall.store.store import Store
 from rightcall.testing import FaultyServer

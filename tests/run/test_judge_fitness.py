@@ -7,11 +7,11 @@ import pytest
 from labels_making import PROMPT, calibrated, item_records, opinion, put_labels, put_run, result_of, told
 
 from rightcall.gate.decision import JudgeFitness
-from rightcall.run.calibration_reading import Wanted
-from rightcall.run.calibration_saving import save
-from rightcall.run.judge_fitness import fitness_of
-from rightcall.run.record import sha256_of
-from rightcall.run.results_store import stored_results
+from rightcall.run.calibration.fitness import fitness_of
+from rightcall.run.calibration.reading import Wanted
+from rightcall.run.calibration.saving import save
+from rightcall.run.judging.record import sha256_of
+from rightcall.run.results.store import stored_results
 from rightcall.store.records import AttemptRecord, CalibrationRecord
 from rightcall.store.store import Store
 from rightcall.store.verify import verify

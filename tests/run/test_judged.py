@@ -15,12 +15,12 @@ from judging_making import a_judge
 
 from rightcall.errors import CaseError, ConfigError, NoDataError, Unavailable
 from rightcall.grade.selection import SelectionResult
-from rightcall.run.budget import Budget
-from rightcall.run.drawing import is_drawn, sampled
-from rightcall.run.items import Concluded, Item
-from rightcall.run.judged import Asking, judge_all, short_summary
-from rightcall.run.judging import UNREACHABLE_IN_A_ROW, Terms
-from rightcall.run.secrets import Cleaner
+from rightcall.run.judging.asking import UNREACHABLE_IN_A_ROW, Terms
+from rightcall.run.judging.budget import Budget
+from rightcall.run.judging.drawing import is_drawn, sampled
+from rightcall.run.judging.items import Concluded, Item
+from rightcall.run.judging.run import Asking, judge_all, short_summary
+from rightcall.run.judging.secrets import Cleaner
 from rightcall.store.store import Store
 from rightcall.testing import ScriptedModel
 from rightcall.trace.redact import Redactor

@@ -9,8 +9,8 @@ from judged_making import Here, agrees, case, results_of, scores, step, trace
 
 from rightcall.cli.judging import leave
 from rightcall.errors import ConfigError
-from rightcall.run.drawing import is_drawn
-from rightcall.run.judged_setup import Flags, set_up_probe
+from rightcall.run.graders.setup import Flags, set_up_probe
+from rightcall.run.judging.drawing import is_drawn
 from rightcall.testing import ScriptedModel
 
 STEPS = 60

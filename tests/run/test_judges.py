@@ -5,7 +5,7 @@ from judging_making import Suite
 
 from rightcall.errors import ConfigError, MissingExtraError, Rejected
 from rightcall.llm.spec import JudgeSpec
-from rightcall.run.judges import Panel, at_the_door, cleaner_of, family_of, names_of, panel_of, relatives
+from rightcall.run.judging.judges import Panel, at_the_door, cleaner_of, family_of, names_of, panel_of, relatives
 from rightcall.settings.load import load_settings
 from rightcall.trace.redact import Redactor
 

@@ -9,7 +9,7 @@ from judging_making import GARBAGE, Suite, Together, a_judge, results, run_with,
 from rightcall.errors import Rejected, Unavailable
 from rightcall.llm.client import Answer
 from rightcall.llm.pace import Pace
-from rightcall.run.judging import UNREACHABLE_IN_A_ROW, Judging, Terms
+from rightcall.run.judging.asking import UNREACHABLE_IN_A_ROW, Judging, Terms
 
 GOOD = selection_says()
 
@@ -343,7 +343,7 @@ def test_while_answers_are_written_down_other_questions_are_asked(suite, monkeyp
 
     So it is from `MANY` questions at a time on. Below, whoever is killed repeats no more than what was under way.
     """
-    monkeypatch.setattr("rightcall.run.judging.MANY", 4)
+    monkeypatch.setattr("rightcall.run.judging.asking.MANY", 4)
     under_way, waiting, done = [], [], []
 
     class Slow:

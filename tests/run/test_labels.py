@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rightcall.errors import ConfigError, StoreError
-from rightcall.report.write import cell
-from rightcall.run.blinding import unit_of, verdict_at
-from rightcall.run.label_files import read_rows
-from rightcall.run.labels import LabelsRefused, flat, label_rows
+from rightcall.report.written.golden import cell
+from rightcall.run.people.blinding import unit_of, verdict_at
+from rightcall.run.people.label_files import read_rows
+from rightcall.run.people.labels import LabelsRefused, flat, label_rows
 from rightcall.store.packing import digest_of
 from rightcall.store.records import short_item
 from rightcall.store.store import Store

@@ -8,7 +8,7 @@ import pytest
 
 from rightcall.case.checks import Lint
 from rightcall.errors import CaseError, ConfigError, NoDataError
-from rightcall.run.linting import lint_suite
+from rightcall.run.inputs.linting import lint_suite
 
 CASE = {"id": "c", "request": "feed tank 2", "expect": {"calls": [{"tool": "feed", "arguments": {"tank": 2}}]}}
 

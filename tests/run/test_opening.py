@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rightcall.errors import StoreError
-from rightcall.run.opening import (
+from rightcall.run.inputs.opening import (
     has_store,
     is_url,
     key_folder,

@@ -8,9 +8,9 @@ from rightcall.judge.audit import Audit
 from rightcall.judge.contract import Problem, Suspicion
 from rightcall.judge.panel import SELECTION
 from rightcall.judge.read import read_reply
-from rightcall.run.attempt import Outcome
-from rightcall.run.opinions import Voices, common_reviews, seen_in, suspected, voices_of
-from rightcall.run.secrets import Cleaner
+from rightcall.run.judging.attempt import Outcome
+from rightcall.run.judging.opinions import Voices, common_reviews, seen_in, suspected, voices_of
+from rightcall.run.judging.secrets import Cleaner
 from rightcall.trace.redact import Redactor
 
 CLEANER = Cleaner(Redactor(key=b"a key"))

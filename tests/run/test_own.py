@@ -8,7 +8,9 @@ import pytest
 from judging_making import Suite, a_judge, results, run_with, scripted, trace
 
 from rightcall.errors import ConfigError
-from rightcall.run.own import OwnAggregate, OwnResult, ballot_of
+from rightcall.grade.own import OwnResult
+from rightcall.judge.own_ballot import ballot_of
+from rightcall.run.graders.own import OwnAggregate
 
 SCHEMA = {
     "type": "object",

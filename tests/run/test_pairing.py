@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rightcall.case.case import Case
 from rightcall.errors import Place, TraceError
 from rightcall.grade.verdict import GoldenResult
-from rightcall.run.pairing import Pairing, Side, match
+from rightcall.run.preference.pairing import Pairing, Side, match
 from rightcall.trace.model import Trace, call
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rightcall.errors import Place
-from rightcall.run.places import places_of
+from rightcall.run.golden.places import places_of
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rightcall.errors import ConfigError, NoDataError
-from rightcall.run.plan import expand
+from rightcall.run.inputs.plan import expand
 
 
 def names(paths: list[Path], folder: Path) -> list[str]:

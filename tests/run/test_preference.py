@@ -9,7 +9,7 @@ import pytest
 from pair_making import Contest, always, by_unit, pairs_of, prefers, says, trace, traces
 
 from rightcall.grade.preference import OrderVerdict
-from rightcall.run.preference import drawn_order
+from rightcall.run.preference.comparing import drawn_order
 from rightcall.testing import ScriptedModel
 
 VETO = '[policy]\nforbidden = ["cancel_card"]\n'
@@ -263,7 +263,7 @@ def test_without_a_judge_only_what_code_decides_has_a_verdict_and_the_rest_lower
     b = contest.write("cand.jsonl", trace("k0", "c0"), trace("k1", "c1"))
     judged = contest.run(contest.setup(a, b))
     assert (judged.run, judged.tally.by_design) == (None, 1)
-    from rightcall.run.judged import short_summary
+    from rightcall.run.judging.run import short_summary
 
     assert short_summary(judged)["coverage"] == 1.0
     found = pairs_of(judged)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rightcall.grade.preference import OrderVerdict, PreferenceResult, Reconciled, TraceSize
-from rightcall.run.preference_figures import Evidence, PreferenceAggregate
+from rightcall.run.preference.figures import Evidence, PreferenceAggregate
 from rightcall.stats.sequential import e_value
 
 

@@ -8,11 +8,11 @@ import pytest
 from pair_making import TOOLS, Contest, pairs_of, prefers, trace, traces
 
 from rightcall.errors import ConfigError, NoDataError, RightcallError
-from rightcall.run.cases import CaseIndex
-from rightcall.run.forecast import forecast
-from rightcall.run.judged_setup import Flags
-from rightcall.run.plan import Plan
-from rightcall.run.preference_setup import Contestant, PairFlags, contestants, set_up_contest
+from rightcall.run.graders.forecast import forecast
+from rightcall.run.graders.setup import Flags
+from rightcall.run.inputs.cases import CaseIndex
+from rightcall.run.inputs.plan import Plan
+from rightcall.run.preference.setup import Contestant, PairFlags, contestants, set_up_contest
 from rightcall.settings.load import load_settings
 from rightcall.store.records import VerdictRecord
 from rightcall.store.store import Store
@@ -107,7 +107,7 @@ def _run(store, grader, *bodies):
 
 
 def _sha(body):
-    from rightcall.run.record import sha256_of
+    from rightcall.run.judging.record import sha256_of
 
     return sha256_of(body)
 

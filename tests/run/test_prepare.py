@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rightcall.errors import CaseError, ConfigError, NoDataError, RightcallError
-from rightcall.run.prepare import folder_of, names_of, prepare, redactor_of
+from rightcall.run.inputs.prepare import folder_of, names_of, prepare, redactor_of
 from rightcall.settings.load import load_settings
 
 CASE = {"id": "c", "expect": {"calls": []}}

@@ -12,8 +12,8 @@ from rightcall.errors import ConfigError
 from rightcall.judge.probes import PAIR_CLASSES, PROBE_CLASSES, Probe, probes
 from rightcall.llm.client import Request
 from rightcall.llm.spec import JudgeSpec
-from rightcall.run import judges as judges_module
-from rightcall.run.judged_setup import Flags, set_up_probe
+from rightcall.run.graders.setup import Flags, set_up_probe
+from rightcall.run.judging import judges as judges_module
 from rightcall.settings.load import load_settings
 from rightcall.testing import ScriptedModel
 

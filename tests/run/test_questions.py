@@ -11,8 +11,8 @@ from rightcall.judge.contract import Malformed, Question
 from rightcall.judge.injection import suspicions
 from rightcall.judge.read import REPLY_SCHEMAS
 from rightcall.llm.spec import JudgeSpec
-from rightcall.run.questions import MOST_CATALOGS, Unasked, prompter
-from rightcall.run.secrets import Cleaner
+from rightcall.run.judging.questions import MOST_CATALOGS, Unasked, prompter
+from rightcall.run.judging.secrets import Cleaner
 from rightcall.trace.redact import Redactor
 
 KEY = b"a key"

@@ -13,8 +13,8 @@ from reading_making import by_number, called, message, prepared, reading, says
 
 from rightcall.errors import Unavailable
 from rightcall.grade.interpretation import InterpretationResult
-from rightcall.run.reading_figures import InterpretationAggregate
-from rightcall.run.reading_sampling import FEWEST, Reading, TwoPhases, doubles_of
+from rightcall.run.interpretation.figures import InterpretationAggregate
+from rightcall.run.interpretation.sampling import FEWEST, Reading, TwoPhases, doubles_of
 from rightcall.testing import ScriptedModel
 
 N = 60

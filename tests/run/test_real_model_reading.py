@@ -10,8 +10,8 @@ import json
 
 import pytest
 
-from rightcall.run.interpretation_setup import set_up_interpretation
-from rightcall.run.judged_setup import Flags
+from rightcall.run.graders.setup import Flags
+from rightcall.run.interpretation.setup import set_up_interpretation
 from rightcall.settings.load import load_settings
 from rightcall.store.store import Store
 

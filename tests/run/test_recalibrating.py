@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from pair_making import Contest, always, pairs_of, prefers, says, traces
 
 from rightcall.grade.preference import PreferenceResult, Reconciled
-from rightcall.run.calibration_said import said_of
-from rightcall.run.judge_use import Use, Uses
-from rightcall.run.recalibrating import unfit_models
-from rightcall.run.record import sha256_of
+from rightcall.run.calibration.recalibrating import unfit_models
+from rightcall.run.calibration.said import said_of
+from rightcall.run.judging.record import sha256_of
+from rightcall.run.results.judge_use import Use, Uses
 from rightcall.settings.load import load_settings
 from rightcall.stats.recalibration import Isotonic
 from rightcall.store.records import CalibrationRecord

@@ -7,7 +7,7 @@ from rightcall.errors import RateLimited, Unavailable
 from rightcall.judge.contract import INJECTION, Suspicion
 from rightcall.llm.client import Answer
 from rightcall.llm.spec import JudgeSpec, Price
-from rightcall.run.record import Spent, endpoint_of, sha256_of
+from rightcall.run.judging.record import Spent, endpoint_of, sha256_of
 from rightcall.store.records import AttemptRecord
 
 GOOD = selection_says()

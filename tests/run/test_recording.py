@@ -8,7 +8,7 @@ import pytest
 
 from rightcall.case.load import load_cases
 from rightcall.errors import CaseError, ConfigError, NoDataError, TraceError
-from rightcall.run.recording import record_case
+from rightcall.run.golden.recording import record_case
 
 CALLS = [{"tool": "find", "arguments": {"q": "x"}, "result": {"id": 7}}, {"tool": "open", "arguments": {"id": 7}}]
 

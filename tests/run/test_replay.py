@@ -7,7 +7,7 @@ import json
 import pytest
 from judged_making import Project, case, rubric_replies, said, selection_replies, server, step, trace
 
-from rightcall.run.replay import Replayed
+from rightcall.run.log.replay import Replayed
 
 STEPS = 4
 

@@ -13,15 +13,15 @@ from labels_making import put_labels, put_run
 from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
 from rightcall.grade.verdict import GoldenResult
-from rightcall.run.golden import run
-from rightcall.run.judged_setup import Flags, set_up_rubric
-from rightcall.run.keeping import kept
-from rightcall.run.opening import open_store
-from rightcall.run.prepare import prepare
-from rightcall.run.results import Row, version_of_case
-from rightcall.run.results_file import read_results
-from rightcall.run.results_live import graded_results, judged_results
-from rightcall.run.results_store import stored_results
+from rightcall.run.finished.file import read_results
+from rightcall.run.finished.live import graded_results, judged_results
+from rightcall.run.golden.grading import run
+from rightcall.run.golden.keeping import kept
+from rightcall.run.graders.setup import Flags, set_up_rubric
+from rightcall.run.inputs.opening import open_store
+from rightcall.run.inputs.prepare import prepare
+from rightcall.run.results.model import Row, version_of_case
+from rightcall.run.results.store import stored_results
 from rightcall.settings.load import load_settings
 from rightcall.store.store import Store
 from rightcall.trace.redact import Redactor
@@ -124,6 +124,6 @@ def test_a_case_has_the_same_version_under_every_redaction_key_and_another_if_it
 def test_reading_results_loads_no_database_before_one_is_opened():
     import subprocess
 
-    code = "import rightcall.run.results, rightcall.run.results_file, sys; print('sqlalchemy' in sys.modules)"
+    code = "import rightcall.run.results.model, rightcall.run.finished.file, sys; print('sqlalchemy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -6,8 +6,8 @@ import pytest
 from judged_making import Here, agrees, case, results_of, scores, step, trace
 
 from rightcall.errors import ConfigError, StoreError, Unavailable
-from rightcall.run.finding import review_items
-from rightcall.run.resuming import on_record
+from rightcall.run.judging.resuming import on_record
+from rightcall.run.log.finding import review_items
 from rightcall.testing import ScriptedModel
 
 STEPS = 12

@@ -9,10 +9,10 @@ from desk_making import ANSWERS, GRADERS, HIDDEN, Clock, desk, opened, put_all, 
 from rich.console import Console
 
 from rightcall.errors import ConfigError, StoreError
-from rightcall.report.review_screen import print_item
+from rightcall.report.review.screen import print_item
 from rightcall.review.blind import AdjudicationItem
 from rightcall.review.sides import sides_of
-from rightcall.run.blinding import unit_of, verdict_at
+from rightcall.run.people.blinding import unit_of, verdict_at
 from rightcall.store.packing import digest_of
 from rightcall.store.records import ConsensusRecord, item_of
 from rightcall.store.waiting import Only

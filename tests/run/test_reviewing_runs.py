@@ -21,7 +21,7 @@ from rightcall.grade.interpretation import UnsupportedValue
 from rightcall.grade.preference import OrderVerdict, Reconciled
 from rightcall.grade.rubric import RubricMetrics
 from rightcall.grade.verdict import Finding, Veto
-from rightcall.run.reviewing import desk_of
+from rightcall.run.people.reviewing import desk_of
 from rightcall.settings.load import load_settings
 from rightcall.store.store import Store
 from rightcall.store.verify import verify

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rightcall.llm.spec import JudgeSpec
-from rightcall.run.secrets import Cleaner, known_secrets
+from rightcall.run.judging.secrets import Cleaner, known_secrets
 from rightcall.trace.redact import Redactor
 
 PLAIN = Redactor(key=b"a key")

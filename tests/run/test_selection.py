@@ -7,8 +7,8 @@ import pytest
 
 from rightcall.case.step import Step
 from rightcall.errors import ConfigError
-from rightcall.run.secrets import Cleaner
-from rightcall.run.selection import _hidden
+from rightcall.run.graders.selection import _hidden
+from rightcall.run.judging.secrets import Cleaner
 from rightcall.trace import jsontext
 from rightcall.trace.redact import KEY_NAMES, Redactor
 

@@ -8,8 +8,8 @@ from io import FileIO
 import pytest
 
 from rightcall.errors import RunError
-from rightcall.run import spool as module
-from rightcall.run.spool import Spool
+from rightcall.run.judging import spool as module
+from rightcall.run.judging.spool import Spool
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from judging_making import a_judge, a_subject, selection_says
 from msgspec import Struct
 
 from rightcall.grade.opinion import Opinion
-from rightcall.run.attempt import Outcome
-from rightcall.run.budget import Budget, parse_budget
-from rightcall.run.items import Concluded, Item, Query, ToReview
-from rightcall.run.judged import Asking, Judged, judge_all
-from rightcall.run.judging import Terms
-from rightcall.run.secrets import Cleaner
+from rightcall.run.judging.asking import Terms
+from rightcall.run.judging.attempt import Outcome
+from rightcall.run.judging.budget import Budget, parse_budget
+from rightcall.run.judging.items import Concluded, Item, Query, ToReview
+from rightcall.run.judging.run import Asking, Judged, judge_all
+from rightcall.run.judging.secrets import Cleaner
 from rightcall.store.store import Store
 from rightcall.store.verify import verify
 from rightcall.testing import ScriptedModel

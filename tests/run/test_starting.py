@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rightcall.run.starting import guess_class
-from rightcall.run.starting_files import quoted, settings_text
+from rightcall.run.starting.first import guess_class
+from rightcall.run.starting.texts import quoted, settings_text
 
 
 @pytest.mark.parametrize(

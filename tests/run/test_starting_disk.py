@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rightcall.run.starting_disk import undone
+from rightcall.run.starting.disk import undone
 
 
 def make(folder: Path, *, fails: bool) -> None:

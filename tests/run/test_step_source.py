@@ -6,7 +6,7 @@ import pytest
 from judged_making import Here, agrees, case, results_of, step, trace
 
 from rightcall.errors import CaseError, ConfigError, TraceError
-from rightcall.run.judged import short_summary
+from rightcall.run.judging.run import short_summary
 from rightcall.testing import ScriptedModel
 
 

@@ -14,11 +14,11 @@ from suite_making import ALL, VERDICTS, Desk
 from rightcall.errors import ConfigError, StoreError, TraceError
 from rightcall.report.judged import summary as judged_summary
 from rightcall.report.summary import summary as golden_summary
-from rightcall.run.golden import Graded
-from rightcall.run.judged import kept_summary
-from rightcall.run.results_store import stored_results
-from rightcall.run.suite import run_suite
-from rightcall.run.suite_facts import graders_in
+from rightcall.run.golden.grading import Graded
+from rightcall.run.judging.run import kept_summary
+from rightcall.run.results.facts import graders_in
+from rightcall.run.results.store import stored_results
+from rightcall.run.suite.run import run_suite
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_a_run_goes_on_only_as_it_began_and_the_grader_that_differs_is_named(des
 
 
 def test_a_run_of_one_grader_is_resumed_by_its_own_command_and_a_suite_by_run(desk):
-    from rightcall.run.judged_setup import Flags, set_up_rubric
+    from rightcall.run.graders.setup import Flags, set_up_rubric
 
     with set_up_rubric(desk.loaded(), Flags(judge="desk")).run() as one:
         pass
@@ -226,8 +226,8 @@ def test_what_breaks_a_grader_ends_the_whole_run_as_broken_and_nothing_after_it_
 def test_a_golden_result_that_is_not_the_one_on_record_is_never_counted_in_silence(desk):
     import msgspec
 
-    from rightcall.run.clock import now
-    from rightcall.run.record import sha256_of
+    from rightcall.run.judging.clock import now
+    from rightcall.run.judging.record import sha256_of
     from rightcall.store.records import VerdictRecord
 
     suite = desk.suite("golden")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rightcall.run.suite_facts import facts_for, graders_in, summary_for
+from rightcall.run.results.facts import facts_for, graders_in, summary_for
 from rightcall.store.records import RunRecord
 
 ONE = RunRecord(id="20261130-1", grader="rubric", started_at="", facts={"judges": []})

@@ -8,9 +8,9 @@ import pytest
 from suite_making import ALL, Desk
 
 from rightcall.errors import ConfigError, NoDataError, ProviderError, RightcallError
-from rightcall.run.judged_setup import Flags
-from rightcall.run.suite import run_suite
-from rightcall.run.suite_setup import graders_of
+from rightcall.run.graders.setup import Flags
+from rightcall.run.suite.run import run_suite
+from rightcall.run.suite.setup import graders_of
 from rightcall.settings.load import load_settings
 
 
@@ -159,7 +159,7 @@ def test_flags_that_cannot_be_meant_for_all_graders_are_refused(desk, more, word
 
 
 def test_two_agents_are_enough_and_the_settings_name_them_for_the_command_preference_too(desk):
-    from rightcall.run.preference_setup import PairFlags, set_up_preference
+    from rightcall.run.preference.setup import PairFlags, set_up_preference
 
     setup = set_up_preference(desk.loaded(), Flags(judge="desk"), PairFlags())
     assert [side.name for side in setup.work.pairing.sides] == ["v7", "v8"]

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from rightcall.run.judged_setup import Flags
-from rightcall.run.results_store import stored_results
-from rightcall.run.suite import run_suite
-from rightcall.run.suite_setup import set_up_suite
+from rightcall.run.graders.setup import Flags
+from rightcall.run.results.store import stored_results
+from rightcall.run.suite.run import run_suite
+from rightcall.run.suite.setup import set_up_suite
 from rightcall.settings.load import load_settings
 from rightcall.store.store import Store
 from rightcall.trace.sources.reading import load_traces

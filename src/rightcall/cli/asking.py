@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rightcall.errors import ConfigError
 from rightcall.report.plain import visible
-from rightcall.report.review_screen import written
+from rightcall.report.review.screen import written
 from rightcall.review.forms import faults_of, read_field
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, print
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rightcall.run.calibration import Calibration, CalibrationReport
-    from rightcall.run.calibration_reading import Wanted
+    from rightcall.run.calibration.calibrating import Calibration, CalibrationReport
+    from rightcall.run.calibration.reading import Wanted
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
 
@@ -48,11 +48,11 @@ def calibrate(
     """
     from rightcall.cli.exits import unread_output
     from rightcall.report.plain import visible
-    from rightcall.run.calibration import EXIT
-    from rightcall.run.calibration import calibrate as compare
-    from rightcall.run.calibration_reading import Wanted
-    from rightcall.run.calibration_saving import save
-    from rightcall.run.clock import now
+    from rightcall.run.calibration.calibrating import EXIT
+    from rightcall.run.calibration.calibrating import calibrate as compare
+    from rightcall.run.calibration.reading import Wanted
+    from rightcall.run.calibration.saving import save
+    from rightcall.run.judging.clock import now
 
     _refuse(out)
     loaded = settings_for(store, config)
@@ -83,7 +83,7 @@ def _refuse(out: Sequence[Path]) -> None:
         ConfigError: a suffix that nothing is written as, a folder that does not exist, a file that is named twice.
     """
     from rightcall.errors import ConfigError, Place
-    from rightcall.report.write import refuse_unwritable
+    from rightcall.report.written.golden import refuse_unwritable
 
     for at, path in enumerate(out):
         refuse_unwritable(path, SUFFIXES)
@@ -97,7 +97,7 @@ def _write(report: CalibrationReport, out: Sequence[Path]) -> None:
     import msgspec
 
     from rightcall.report.calibration import markdown, plain_values
-    from rightcall.report.write import whole_file
+    from rightcall.report.written.golden import whole_file
 
     with ExitStack() as files:
         for path in out:
@@ -136,7 +136,7 @@ def _causes(report: CalibrationReport) -> list[str]:
 
 
 def _reasons(one: Calibration) -> tuple[str, ...]:
-    from rightcall.run.calibration import TOO_FEW
+    from rightcall.run.calibration.calibrating import TOO_FEW
 
     return one.fitness.reasons if one.figures is not None else (TOO_FEW,)
 
@@ -147,9 +147,9 @@ def _reasons(one: Calibration) -> tuple[str, ...]:
 def _nothing(record: Store, loaded: Loaded, report: CalibrationReport, wanted: Wanted) -> Exception:
     """Why there is nothing: something is named that nobody knows, or there are no labels."""
     from rightcall.errors import NoDataError
-    from rightcall.run.calibration_reading import JUDGED_FIELDS
-    from rightcall.run.judge_use import judges_of
-    from rightcall.run.suite_facts import facts_for, graders_in
+    from rightcall.run.calibration.reading import JUDGED_FIELDS
+    from rightcall.run.results.facts import facts_for, graders_in
+    from rightcall.run.results.judge_use import judges_of
 
     runs = [run for run, _ in record.runs()]
     graders = {grader for run in runs for grader in graders_in(run)} | JUDGED_FIELDS.keys() - {"golden"}

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rightcall.run.golden import Graded
+    from rightcall.run.golden.grading import Graded
 
 FOLDER = "rightcall-demo"
 SUITES = ("lost-wallet", "parcel-depot", "library-desk")
@@ -63,8 +63,8 @@ def _copy(folder: Path) -> Path:
 
 def _one(console: Console, suite: Path) -> None:
     from rightcall.report import plain
-    from rightcall.run.golden import run
-    from rightcall.run.prepare import prepare
+    from rightcall.run.golden.grading import run
+    from rightcall.run.inputs.prepare import prepare
     from rightcall.settings.load import load_settings
 
     loaded = load_settings(suite / "rightcall.toml", {}, {})

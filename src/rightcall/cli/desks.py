@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rightcall.run.reviewing import Desk
+    from rightcall.run.people.reviewing import Desk
     from rightcall.store.store import Store
     from rightcall.store.waiting import Only
 
@@ -24,7 +24,7 @@ def desk(who: str | None, store: str | None, config: Path | None) -> Iterator[De
     Raises:
         ConfigError: nobody says who it is, or settings that cannot be used. StoreError: there is no store.
     """
-    from rightcall.run.reviewing import desk_of
+    from rightcall.run.people.reviewing import desk_of
 
     loaded = settings_for(store, config)
     name = who_of(who)

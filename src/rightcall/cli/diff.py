@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, print_json, settings_for
 
 if TYPE_CHECKING:
-    from rightcall.run.results import RunResults
+    from rightcall.run.results.model import RunResults
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
 
@@ -30,8 +30,8 @@ def diff(
 ) -> int:
     """Compare two runs case by case, those that turned first. Leaves with 0, whatever turned: it is no gate."""
     from rightcall.cli.exits import unread_output
-    from rightcall.report.diff_files import refuse_diff, write_diffs
-    from rightcall.run.diffing import diff as compared
+    from rightcall.report.written.diff import refuse_diff, write_diffs
+    from rightcall.run.gating.diffing import diff as compared
 
     refuse_diff(out)
     loaded = settings_for(store, config)
@@ -52,8 +52,8 @@ def diff(
 
 def _record(loaded: Loaded, names: tuple[str, str], stack: ExitStack) -> Store | None:
     """The store, if one of the two is a run in it."""
-    from rightcall.run.gate_baseline import is_file
-    from rightcall.run.opening import open_store
+    from rightcall.run.gating.baseline import is_file
+    from rightcall.run.inputs.opening import open_store
 
     if all(map(is_file, names)):
         return None
@@ -61,9 +61,9 @@ def _record(loaded: Loaded, names: tuple[str, str], stack: ExitStack) -> Store |
 
 
 def _side(name: str, record: Store | None) -> RunResults:
-    from rightcall.run.gate_baseline import is_file
-    from rightcall.run.results_file import read_results
-    from rightcall.run.results_store import stored_results
+    from rightcall.run.finished.file import read_results
+    from rightcall.run.gating.baseline import is_file
+    from rightcall.run.results.store import stored_results
 
     if record is None or is_file(name):
         return read_results(Path(name))

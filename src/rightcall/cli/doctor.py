@@ -34,8 +34,8 @@ def doctor(
     from rightcall import __version__
     from rightcall.cli.exits import unread_output
     from rightcall.report.doctor_lines import check_line, verdict_line
-    from rightcall.run.checkup import checkup, exit_code
-    from rightcall.run.clock import now
+    from rightcall.run.checkup.doctor import checkup, exit_code
+    from rightcall.run.judging.clock import now
 
     flags = {} if store is None else {"store": store}
     if effective:

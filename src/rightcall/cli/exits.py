@@ -83,7 +83,7 @@ def drop_stdout() -> None:
 
 def _say_error(error: RightcallError) -> int:
     """One line without secrets; those of the suite's own patterns were hidden where the suite is known."""
-    from rightcall.run.hiding import hidden_error
+    from rightcall.run.inputs.hiding import hidden_error
     from rightcall.trace.redact import Redactor, load_key
 
     return _say(str(hidden_error(error, Redactor(key=load_key(os.environ, None)))), error.exit_code)

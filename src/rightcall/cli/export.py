@@ -55,8 +55,8 @@ def labels(
 
     The file is written whole or not at all. This is not blind: reviewers should not read it before they answer.
     """
-    from rightcall.report.review_labels import refuse_other, write_labels
-    from rightcall.run.labels import label_rows
+    from rightcall.report.review.labels import refuse_other, write_labels
+    from rightcall.run.people.labels import label_rows
 
     if out is not None:
         refuse_other(out)

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rightcall.cli.stores import ConfigFlag, JsonFlag, StoreFlag, print_json, record_for, settings_for
 
 if TYPE_CHECKING:
-    from rightcall.report.bundle import Made
+    from rightcall.report.bundle.writing import Made
 
 
 def bundle(
@@ -31,8 +31,8 @@ def bundle(
     reviewers are in it. It overwrites nothing. Leaves with 0, 2 for a wrong command, 5 for a record that is broken.
     """
     from rightcall.errors import ConfigError, Place
-    from rightcall.report.bundle import refuse_target, write_bundle
-    from rightcall.run.chosen import chosen_run
+    from rightcall.report.bundle.writing import refuse_target, write_bundle
+    from rightcall.run.results.chosen import chosen_run
 
     if out is None:
         raise ConfigError("where does the bundle go?", place=Place("--out"), hint="name a new folder, or a file .zip")

@@ -11,8 +11,8 @@ from cyclopts import Parameter
 from rightcall.cli.stores import ConfigFlag, JsonFlag, StoreFlag, print_json, record_for
 
 if TYPE_CHECKING:
-    from rightcall.report.training_set import Shape, Split, TrainingSet
-    from rightcall.run.export_rules import ExportRules
+    from rightcall.report.training.split import Shape, Split, TrainingSet
+    from rightcall.run.training.rules import ExportRules
     from rightcall.settings.load import Loaded
     from rightcall.trace.model import Tool
 
@@ -69,8 +69,8 @@ def preferences(
     what a judge says. Leaves with 0, 4 if a CRITICAL item about one of the traces waits for a sign-off (then nothing is
     written), 5 if no pair can be exported.
     """
-    from rightcall.report.training_set import Shape
-    from rightcall.run.export_rules import ExportRules
+    from rightcall.report.training.split import Shape
+    from rightcall.run.training.rules import ExportRules
 
     loaded = _settings(store, config, tools)
     settings = loaded.settings.preference
@@ -106,7 +106,7 @@ def _check_share(flag: str, value: float, *, below: bool = False) -> None:
 def _files(out: Path | None, shape: Shape, *, json: bool) -> dict[Split, Path]:
     """The file of each side of the split; none: rows go to stdout."""
     from rightcall.errors import ConfigError, Place
-    from rightcall.report.write import refuse_unwritable
+    from rightcall.report.written.golden import refuse_unwritable
 
     _check_share("--test-share", shape.test_share, below=True)
     if out is None:
@@ -126,10 +126,10 @@ def _export(
     held_out: tuple[Path, ...], *, json: bool,
 ) -> int:  # fmt: skip
     """Select, write, and say what became of the pairs."""
-    from rightcall.report.training_set import figures, training_set
-    from rightcall.run.exporting import catalogs_of, pair_of, preference_runs, select, unfinished
-    from rightcall.run.held_out import read_held_out
-    from rightcall.run.opening import redactor_of
+    from rightcall.report.training.split import figures, training_set
+    from rightcall.run.inputs.opening import redactor_of
+    from rightcall.run.training.exporting import catalogs_of, pair_of, preference_runs, select, unfinished
+    from rightcall.run.training.held_out import read_held_out
 
     kept_apart = read_held_out(held_out, redactor_of(loaded).text)
     suite = _suite_tools(loaded)
@@ -157,9 +157,9 @@ def _export(
 
 def _suite_tools(loaded: Loaded) -> tuple[Tool, ...] | None:
     from rightcall.case.load import load_tools
-    from rightcall.run.catalog_record import hidden_catalog
-    from rightcall.run.opening import redactor_of
-    from rightcall.run.prepare import folder_of
+    from rightcall.run.inputs.catalog_record import hidden_catalog
+    from rightcall.run.inputs.opening import redactor_of
+    from rightcall.run.inputs.prepare import folder_of
 
     written = loaded.settings.tools
     return hidden_catalog(load_tools(folder_of(loaded, "tools") / written), redactor_of(loaded)) if written else None
@@ -180,7 +180,7 @@ def _say(
     shown: dict[str, Any], files: dict[Split, Path], runs: list[str], shape: Shape, rules: ExportRules, *, json: bool
 ) -> None:
     """The counts: on stdout as JSON, else on stderr in words. Without a row no file was written."""
-    from rightcall.report.export_words import lines
+    from rightcall.report.training.export_words import lines
 
     written = {str(side): str(path) for side, path in files.items()} if shown["exported"] else {}
     if json:

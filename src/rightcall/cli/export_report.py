@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rightcall.gate.decision import GateReport
-    from rightcall.run.results import RunResults
+    from rightcall.run.results.model import RunResults
 
 
 def report(
@@ -42,11 +42,11 @@ def report(
     the gates say, 2 for a wrong command, 5 if no run is on record.
     """
     from rightcall.errors import ConfigError, Place
-    from rightcall.report.formats import refuse
-    from rightcall.report.run_files import write_run_files
-    from rightcall.run.chosen import chosen_run
-    from rightcall.run.gating import gate_results
-    from rightcall.run.results_store import stored_results
+    from rightcall.report.formats.writing import refuse
+    from rightcall.report.written.run import write_run_files
+    from rightcall.run.gating.gates import gate_results
+    from rightcall.run.results.chosen import chosen_run
+    from rightcall.run.results.store import stored_results
 
     if not out:
         raise ConfigError("no file to write", place=Place("--out"), hint="name one: -o report.html")

@@ -14,7 +14,7 @@ from rightcall.cli.stores import ConfigFlag, JsonFlag, StoreFlag, opened, print_
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rightcall.run.results import RunResults
+    from rightcall.run.results.model import RunResults
 
 
 def verdicts(
@@ -34,10 +34,10 @@ def verdicts(
     The columns depend on the graders of the run alone. The file is written whole or not at all; .parquet needs
     rightcall[lake]. Leaves with 0, 2 for a wrong command, 5 if no run is on record.
     """
-    from rightcall.report.verdict_files import refuse_other, write_rows
-    from rightcall.run.chosen import chosen_run
-    from rightcall.run.results_store import stored_results
-    from rightcall.run.verdict_rows import verdict_columns, verdict_rows
+    from rightcall.report.written.verdicts import refuse_other, write_rows
+    from rightcall.run.results.chosen import chosen_run
+    from rightcall.run.results.store import stored_results
+    from rightcall.run.results.verdict_rows import verdict_columns, verdict_rows
 
     if out is not None:
         refuse_other(out)
@@ -83,7 +83,7 @@ def _say(results: RunResults, number: int, where: str) -> None:
 
 
 def _print_lines(rows: Iterator[Mapping[str, Any]]) -> int:
-    from rightcall.report.verdict_files import write_lines
+    from rightcall.report.written.verdicts import write_lines
 
     with _whole_output() as stream:
         return write_lines(rows, stream)
@@ -93,7 +93,7 @@ def _print_object(results: RunResults, rows: Iterator[Mapping[str, Any]]) -> Non
     """One JSON object, written row by row."""
     import msgspec
 
-    from rightcall.report.verdict_files import write_lines
+    from rightcall.report.written.verdicts import write_lines
 
     head = msgspec.json.encode({"run": results.id, "status": results.status})
     with _whole_output() as stream:

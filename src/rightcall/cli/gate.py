@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rightcall.gate.decision import GateReport
-    from rightcall.run.results import GraderResults, Row, RunResults
+    from rightcall.run.results.model import GraderResults, Row, RunResults
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
 
@@ -55,9 +55,9 @@ def gate(
     a person must act first, 5 if there is no finished run.
     """
     from rightcall.cli.exits import unread_output
-    from rightcall.report.formats import refuse
-    from rightcall.report.github import quiet_commands
-    from rightcall.run.gating import gate_results
+    from rightcall.report.formats.github import quiet_commands
+    from rightcall.report.formats.writing import refuse
+    from rightcall.run.gating.gates import gate_results
 
     if out:
         refuse(out)
@@ -79,10 +79,10 @@ def gate(
 @contextmanager
 def _results(run: str | None, loaded: Loaded) -> Iterator[tuple[RunResults, Store | None]]:
     """The results, and the record where there is one."""
-    from rightcall.run.gate_baseline import is_file
-    from rightcall.run.opening import may_be_there, open_store
-    from rightcall.run.results_file import read_results
-    from rightcall.run.results_store import stored_results
+    from rightcall.run.finished.file import read_results
+    from rightcall.run.gating.baseline import is_file
+    from rightcall.run.inputs.opening import may_be_there, open_store
+    from rightcall.run.results.store import stored_results
 
     if run is not None and is_file(run):
         found = read_results(Path(run))
@@ -112,7 +112,7 @@ def _newest(record: Store) -> str:
 
 def _baseline(name: str, results: RunResults, record: Store | None) -> RunResults:
     from rightcall.errors import ConfigError, Place
-    from rightcall.run.gate_baseline import baseline_of
+    from rightcall.run.gating.baseline import baseline_of
 
     found = baseline_of(name, results, record, Path())
     if isinstance(found, str):
@@ -186,15 +186,15 @@ def _write(out: tuple[Path, ...], results: RunResults, loaded: Loaded, report: G
     out = tuple(path for path in out if path.suffix != ".json")
     if not out and not github:
         return
-    from rightcall.report.viewing import view_of
+    from rightcall.report.view.building import view_of
 
     view = view_of(results, loaded, gate=report)
     if out:
-        from rightcall.report.formats import write_reports
+        from rightcall.report.formats.writing import write_reports
 
         write_reports(view, out)
     if github:
-        from rightcall.report.github import publish
+        from rightcall.report.formats.github import publish
 
         publish(view, os.environ, sys.stdout)
 

@@ -14,8 +14,8 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rightcall.run.golden import Graded
-    from rightcall.run.plan import Plan
+    from rightcall.run.golden.grading import Graded
+    from rightcall.run.inputs.plan import Plan
     from rightcall.settings.load import Loaded
 
 Listed = Parameter(negative="", show_default=False)
@@ -60,7 +60,7 @@ def golden(
     """
     from rightcall.cli.exits import unread_output
     from rightcall.cli.sparing import spare_inputs
-    from rightcall.report.write import writer_for
+    from rightcall.report.written.golden import writer_for
 
     flags = _given(
         {
@@ -94,7 +94,7 @@ def _plan(
     config: Path | None, flags: dict[str, Any], policy: Path | None, *, only: str | None = None,
     limit: int | None = None, strict: bool = False,
 ) -> tuple[Plan, Loaded]:  # fmt: skip
-    from rightcall.run.prepare import prepare
+    from rightcall.run.inputs.prepare import prepare
     from rightcall.settings.load import load_settings
 
     loaded = load_settings(config, os.environ, flags)
@@ -105,8 +105,8 @@ def _plan(
 def _graded(plan: Plan, loaded: Loaded, *, quiet: bool) -> Iterator[tuple[Graded, str | None]]:
     """The finished run, and its id where the project keeps a store."""
     from rightcall.cli.progress import bar
-    from rightcall.run.golden import run
-    from rightcall.run.keeping import kept
+    from rightcall.run.golden.grading import run
+    from rightcall.run.golden.keeping import kept
 
     size = sum(path.stat().st_size for path in plan.traces if path.is_file())
     with bar(size, quiet=quiet) as advance:
@@ -117,7 +117,7 @@ def _graded(plan: Plan, loaded: Loaded, *, quiet: bool) -> Iterator[tuple[Graded
 
 def _show(graded: Graded, *, json: bool, quiet: bool, no_color: bool, full: bool) -> None:
     if json:
-        from rightcall.report.write import write_json
+        from rightcall.report.written.golden import write_json
 
         sys.stdout.flush()
         write_json(graded, sys.stdout.buffer)
@@ -131,7 +131,7 @@ def _show(graded: Graded, *, json: bool, quiet: bool, no_color: bool, full: bool
 
 def _write(out: tuple[Path, ...], graded: Graded) -> None:
     """Write every file, and give none its name before all are complete."""
-    from rightcall.report.write import write_whole, writer_for
+    from rightcall.report.written.golden import write_whole, writer_for
 
     write_whole(out, lambda path, stream: writer_for(path)(graded, stream))
 
@@ -167,7 +167,7 @@ def _below(share: float) -> str:
 
 def _record(trace_id: str, config: Path | None, flags: dict[str, Any], out: tuple[Path, ...]) -> int:
     """`--record`: write a case from a trace that a person accepts."""
-    from rightcall.run.recording import record_case
+    from rightcall.run.golden.recording import record_case
 
     text = record_case(trace_id, config, os.environ, flags, [str(path) for path in out])
     if not out:

@@ -35,11 +35,11 @@ def import_(
     """
     from rightcall.errors import ConfigError, Place
     from rightcall.report.reading import reading_lines
-    from rightcall.report.write import whole_file
-    from rightcall.run.importing import keep_key, native_lines
-    from rightcall.run.opening import redactor_of
-    from rightcall.run.plan import expand
-    from rightcall.run.sources import Sources
+    from rightcall.report.written.golden import whole_file
+    from rightcall.run.inputs.importing import keep_key, native_lines
+    from rightcall.run.inputs.opening import redactor_of
+    from rightcall.run.inputs.plan import expand
+    from rightcall.run.inputs.sources import Sources
     from rightcall.settings.load import load_settings
 
     if out is not None and not out.name.endswith(".jsonl"):

@@ -22,10 +22,10 @@ def inspect(
     """Show what traces a file holds, which tools they use, and what cannot be judged with them and why."""
     from rightcall.report.overview import print_overview
     from rightcall.report.summary import reading_facts
-    from rightcall.run.opening import redactor_of
-    from rightcall.run.overview import overview
-    from rightcall.run.plan import expand
-    from rightcall.run.sources import Sources
+    from rightcall.run.inputs.opening import redactor_of
+    from rightcall.run.inputs.overview import overview
+    from rightcall.run.inputs.plan import expand
+    from rightcall.run.inputs.sources import Sources
     from rightcall.settings.load import load_settings
     from rightcall.trace.jsontext import encode
 

@@ -51,7 +51,7 @@ def interpretation(
     Leaves with 0, or 3 if too little could be judged, 5 if a judge could not be reached or the budget was spent.
     """
     from rightcall.errors import ProviderError
-    from rightcall.run.interpretation_setup import set_up_interpretation
+    from rightcall.run.interpretation.setup import set_up_interpretation
 
     loaded = loaded_with(output.config, {
         "traces": traces, "cases": cases, "tools": tools, "dialect": from_, "store": judge.store,

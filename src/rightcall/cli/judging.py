@@ -15,8 +15,8 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rightcall.run.judged import Judged
-    from rightcall.run.judged_setup import Flags, Setup
+    from rightcall.run.graders.setup import Flags, Setup
+    from rightcall.run.judging.run import Judged
     from rightcall.settings.load import Loaded
 
 _Flag = Parameter(negative="", show_default=False)
@@ -90,8 +90,8 @@ def flags_of(judge: JudgeFlags, output: OutputFlags, policy: Path | None, only: 
         ConfigError: a limit below 1, or a file that cannot be written; before anything is read or kept.
     """
     from rightcall.errors import ConfigError, Place
-    from rightcall.report.judged_files import writer_for
-    from rightcall.run.judged_setup import Flags
+    from rightcall.report.written.judged import writer_for
+    from rightcall.run.graders.setup import Flags
 
     if output.limit is not None and output.limit < 1:
         raise ConfigError("must be at least 1", place=Place("--limit"))
@@ -110,8 +110,8 @@ def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
     """Judge, write, print, and give the exit code."""
     from rightcall.cli.exits import unread_output
     from rightcall.cli.sparing import spare_inputs
-    from rightcall.report.judged_files import writer_for
-    from rightcall.report.write import write_whole
+    from rightcall.report.written.golden import write_whole
+    from rightcall.report.written.judged import writer_for
 
     spare_inputs(output.out, setup.loaded, setup.inputs, judge.prompt)
     if judge.dry_run:
@@ -131,7 +131,7 @@ def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
 def _dry_run(setup: Setup, *, json: bool) -> int:
     import msgspec
 
-    from rightcall.run.forecast import forecast
+    from rightcall.run.graders.forecast import forecast
 
     seen = forecast(setup)
     if json:
@@ -144,7 +144,7 @@ def _dry_run(setup: Setup, *, json: bool) -> int:
 
 def _may_begin(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> bool:
     """Say what will be asked, and on a terminal ask whether it may be; what costs nothing needs no question."""
-    from rightcall.run.judges import OFFLINE
+    from rightcall.run.judging.judges import OFFLINE
 
     is_seen = sys.stdin.isatty() and sys.stderr.isatty()
     asked = [spec for spec in setup.panel.specs.values() if spec.provider not in OFFLINE]
@@ -152,7 +152,7 @@ def _may_begin(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> bool:
         return True
     from rightcall.report.judged import named
     from rightcall.report.plain import visible
-    from rightcall.run.forecast import forecast
+    from rightcall.run.graders.forecast import forecast
 
     seen = forecast(setup)
     if not seen.calls:
@@ -184,7 +184,7 @@ def _show(judged: Judged, setup: Setup, output: OutputFlags) -> None:
     if setup.skipped:
         print(f"no judge was asked: {why_skipped(setup)}", file=sys.stderr)
     if output.json:
-        from rightcall.report.judged_files import write_json
+        from rightcall.report.written.judged import write_json
 
         sys.stdout.flush()
         write_json(judged, sys.stdout.buffer)
@@ -261,7 +261,7 @@ def broken(judged: Judged) -> Iterator[tuple[int, str]]:
 
 def uncertain(judged: Judged, need: float) -> Iterator[tuple[int, str]]:
     """Whether less could be judged than is needed: exit code and words."""
-    from rightcall.run.judged import short_summary
+    from rightcall.run.judging.run import short_summary
 
     facts = short_summary(judged)
     coverage = facts["coverage"]

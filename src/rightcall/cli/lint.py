@@ -29,7 +29,7 @@ def lint(
     from rightcall.cli.exits import unread_output
     from rightcall.report.plain import visible
     from rightcall.report.summary import counted
-    from rightcall.run.linting import lint_suite
+    from rightcall.run.inputs.linting import lint_suite
 
     flags = {key: value for key, value in (("cases", list(cases)), ("tools", tools)) if value}
     number, found = lint_suite(config, os.environ, flags, policy)

@@ -38,7 +38,7 @@ def list_(
     """List the exchanges with judges: entry, time, grader, case, judge, status, latency, tokens, what was read."""
     from rightcall.cli.screen import screen
     from rightcall.report.records import print_attempts
-    from rightcall.run.finding import last_attempts
+    from rightcall.run.log.finding import last_attempts
 
     check_limit(limit)
     with opened(store, config) as record:
@@ -64,7 +64,7 @@ def show(
     """Show one exchange in full: the rendered question, the raw reply, the problems, the verdict, the parameters."""
     from rightcall.cli.screen import screen
     from rightcall.report.records import print_attempt
-    from rightcall.run.finding import whole_attempt
+    from rightcall.run.log.finding import whole_attempt
 
     with opened(store, config) as record:
         found = whole_attempt(record, entry)
@@ -122,9 +122,9 @@ def _verify_bundle(bundle: Path, head: str | None, *, json: bool, given: list[ob
         ConfigError: flags that are about a store.
     """
     from rightcall.errors import ConfigError
-    from rightcall.report.bundle_lines import lines
+    from rightcall.report.bundle.lines import lines
     from rightcall.report.plain import visible
-    from rightcall.run.bundle_check import check_bundle
+    from rightcall.run.bundle.check import check_bundle
 
     if any(one is not None for one in given):
         raise ConfigError("a bundle is checked without a store", hint="leave --store and --config out")
@@ -152,7 +152,7 @@ def replay(
     """Ask one recorded question again, and show how the new answer differs. The new exchange is recorded too."""
     from rightcall.cli.screen import screen
     from rightcall.report.records import print_replay
-    from rightcall.run.replay import replay as ask_again
+    from rightcall.run.log.replay import replay as ask_again
 
     found = ask_again(settings_for(store, config), entry, judge)
     if json:

@@ -56,7 +56,7 @@ def preference(
     person, 3 if too little could be judged, 5 if a judge could not be reached or the budget was spent.
     """
     from rightcall.errors import ProviderError
-    from rightcall.run.preference_setup import PairFlags, set_up_preference
+    from rightcall.run.preference.setup import PairFlags, set_up_preference
 
     loaded = loaded_with(output.config, {
         "cases": cases, "tools": tools, "dialect": from_, "store": judge.store, "preference.by": by,

@@ -40,7 +40,7 @@ def probe(
     class, 1 if it gives way to one, 3 if too little was asked to tell, 5 if it could not be reached.
     """
     from rightcall.errors import ProviderError
-    from rightcall.run.judged_setup import set_up_probe
+    from rightcall.run.graders.setup import set_up_probe
 
     _refuse_useless(judge, output)
     loaded = loaded_with(output.config, {"store": judge.store})

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from rightcall.case.step import Step
     from rightcall.errors import Place
     from rightcall.judge.contract import Question
-    from rightcall.run.items import Item
-    from rightcall.run.joining import Joining
-    from rightcall.run.questions import Prompter
-    from rightcall.run.secrets import Cleaner
+    from rightcall.run.golden.joining import Joining
+    from rightcall.run.judging.items import Item
+    from rightcall.run.judging.questions import Prompter
+    from rightcall.run.judging.secrets import Cleaner
     from rightcall.settings.load import Loaded
 
 Listed = Parameter(negative="", show_default=False)
@@ -126,10 +126,10 @@ def _question(loaded: Loaded, name: str, files: tuple[str, ...], wanted: _Wanted
     """
     from rightcall.errors import ConfigError, NoDataError, Place
     from rightcall.judge.library import reply_schema, template
-    from rightcall.run.hiding import without_secrets
-    from rightcall.run.opening import redactor_of
-    from rightcall.run.questions import Prompter
-    from rightcall.run.secrets import Cleaner
+    from rightcall.run.inputs.hiding import without_secrets
+    from rightcall.run.inputs.opening import redactor_of
+    from rightcall.run.judging.questions import Prompter
+    from rightcall.run.judging.secrets import Cleaner
 
     made, hide = template(name), redactor_of(loaded)
     is_pair = made.grader == "preference"
@@ -155,9 +155,9 @@ def _pairs(loaded: Loaded, asker: Prompter, inputs: tuple[str, ...]) -> Iterator
 
     import msgspec
 
-    from rightcall.run.judged_setup import Flags
-    from rightcall.run.preference import PreferenceWork
-    from rightcall.run.preference_setup import PairFlags, set_up_preference
+    from rightcall.run.graders.setup import Flags
+    from rightcall.run.preference.comparing import PreferenceWork
+    from rightcall.run.preference.setup import PairFlags, set_up_preference
 
     # No judge is needed, and none may be missed.
     table = msgspec.structs.replace(loaded.settings.preference, judge="none", second_judge=None)
@@ -178,13 +178,13 @@ def _items(loaded: Loaded, asker: Prompter, files: tuple[str, ...], only: str | 
     """What a run would judge with this prompt."""
     from rightcall.case.steps import iter_steps
     from rightcall.grade.safety import Matrix
-    from rightcall.run.interpretation import InterpretationWork
-    from rightcall.run.joining import Joining
-    from rightcall.run.opening import redactor_of
-    from rightcall.run.plan import expand
-    from rightcall.run.prepare import names_of, prepare
-    from rightcall.run.rubric import RubricWork
-    from rightcall.run.secrets import Cleaner
+    from rightcall.run.golden.joining import Joining
+    from rightcall.run.graders.rubric import RubricWork
+    from rightcall.run.inputs.opening import redactor_of
+    from rightcall.run.inputs.plan import expand
+    from rightcall.run.inputs.prepare import names_of, prepare
+    from rightcall.run.interpretation.reading import InterpretationWork
+    from rightcall.run.judging.secrets import Cleaner
 
     settings, cleaner = loaded.settings, Cleaner(redactor_of(loaded))
     is_selection = asker.prompt.grader == "selection"
@@ -214,8 +214,8 @@ def _selection(
 ) -> Iterator[Item]:
     from rightcall.case.load import load_tools
     from rightcall.grade.safety import Matrix
-    from rightcall.run.prepare import folder_of
-    from rightcall.run.selection import SelectionWork
+    from rightcall.run.graders.selection import SelectionWork
+    from rightcall.run.inputs.prepare import folder_of
     from rightcall.trace.catalog import Catalog
 
     settings = loaded.settings

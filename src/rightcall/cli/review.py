@@ -18,8 +18,8 @@ from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, print
 
 if TYPE_CHECKING:
     from rightcall.cli.answers import Given
-    from rightcall.run.labels import LabelsRefused
-    from rightcall.run.reviewing import Desk
+    from rightcall.run.people.labels import LabelsRefused
+    from rightcall.run.people.reviewing import Desk
     from rightcall.store.records import ReviewRecord
     from rightcall.store.waiting import Only, QueueItem
 
@@ -67,7 +67,7 @@ def next(  # noqa: A001 - the command's name
 def _hand_out(mine: Desk, wanted: Only, *, json: bool, no_color: bool) -> int:
     """Take an item and print it, for whoever answers by another command."""
     from rightcall.cli.screen import screen
-    from rightcall.report.review_said import print_opened
+    from rightcall.report.review.said import print_opened
 
     opened = mine.next(wanted)
     if opened is None:
@@ -102,7 +102,7 @@ def list_(
     """List the queue, most urgent first: why, which grader, answers given and needed, who holds it, how old it is."""
     from rightcall.cli.desks import desk, only
     from rightcall.cli.screen import screen
-    from rightcall.report.review_queue import print_counts, print_queue, queue_rows
+    from rightcall.report.review.queue import print_counts, print_queue, queue_rows
     from rightcall.store.waiting import ANY
 
     with desk(as_, store, config) as mine:
@@ -163,7 +163,7 @@ def show(
     """Show an item without taking it: blind until you have answered it, then with everything that was said."""
     from rightcall.cli.desks import desk
     from rightcall.cli.screen import screen
-    from rightcall.report.review_said import history_rows, print_history, print_opened, print_revealed
+    from rightcall.report.review.said import history_rows, print_history, print_opened, print_revealed
     from rightcall.review.forms import stored_form
 
     with desk(as_, store, config) as mine:
@@ -212,7 +212,7 @@ def answer(
     from rightcall.cli.answers import given
     from rightcall.cli.desks import desk
     from rightcall.cli.screen import screen
-    from rightcall.report.review_said import print_revealed
+    from rightcall.report.review.said import print_revealed
 
     with desk(as_, store, config) as mine:
         opened = mine.open(item)
@@ -267,7 +267,7 @@ def stats(
     """What waits and what is done, who answered how much and how fast, and how far people agree with each other."""
     from rightcall.cli.desks import desk
     from rightcall.cli.screen import screen
-    from rightcall.report.review_queue import print_stats
+    from rightcall.report.review.queue import print_stats
 
     with desk(as_, store, config) as mine:
         found = mine.stats()
@@ -290,8 +290,8 @@ def import_(
     """Take answers that people gave elsewhere: who, when, blind or not. The whole file, or nothing of it."""
     from rightcall.cli.desks import desk
     from rightcall.errors import ConfigError
-    from rightcall.report.review_queue import import_lines
-    from rightcall.run.labels import LabelsRefused
+    from rightcall.report.review.queue import import_lines
+    from rightcall.run.people.labels import LabelsRefused
 
     with desk(as_, store, config) as mine:
         try:

@@ -11,17 +11,17 @@ from rightcall.cli.keyboard import Keyboard
 from rightcall.cli.paging import page
 from rightcall.errors import RightcallError
 from rightcall.report.plain import visible
-from rightcall.report.review_queue import age
-from rightcall.report.review_said import BLIND, clock, print_revealed, title
-from rightcall.report.review_screen import cited_ids, print_earlier, print_item, print_part
+from rightcall.report.review.queue import age
+from rightcall.report.review.said import BLIND, clock, print_revealed, title
+from rightcall.report.review.screen import cited_ids, print_earlier, print_item, print_part
 from rightcall.store.records import short_item
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from rightcall.cli.asking import Draft
-    from rightcall.run.revealing import Opened
-    from rightcall.run.reviewing import Desk
+    from rightcall.run.people.revealing import Opened
+    from rightcall.run.people.reviewing import Desk
     from rightcall.store.waiting import Only
 
 

@@ -41,7 +41,7 @@ def rubric(
     reached or the budget was spent.
     """
     from rightcall.errors import ProviderError
-    from rightcall.run.judged_setup import set_up_rubric
+    from rightcall.run.graders.setup import set_up_rubric
 
     loaded = loaded_with(
         output.config, {"traces": traces, "cases": cases, "tools": tools, "dialect": from_, "store": judge.store}

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from rightcall.cli.run_ending import Ending
     from rightcall.gate.decision import GateReport
-    from rightcall.report.view import ReportView
-    from rightcall.run.results import RunResults
-    from rightcall.run.suite import SuiteRun
-    from rightcall.run.suite_setup import Suite
+    from rightcall.report.view.model import ReportView
+    from rightcall.run.results.model import RunResults
+    from rightcall.run.suite.run import SuiteRun
+    from rightcall.run.suite.setup import Suite
     from rightcall.settings.load import Loaded
 
 _Flag = Parameter(negative="", show_default=False)
@@ -67,10 +67,10 @@ def run(
     spent or there was nothing to judge, 130 if it was interrupted: --resume goes on.
     """
     from rightcall.cli.sparing import spare_inputs
-    from rightcall.report.formats import refuse
-    from rightcall.run.suite import run_suite
-    from rightcall.run.suite_gates import check_gates
-    from rightcall.run.suite_setup import set_up_suite
+    from rightcall.report.formats.writing import refuse
+    from rightcall.run.suite.gates import check_gates
+    from rightcall.run.suite.run import run_suite
+    from rightcall.run.suite.setup import set_up_suite
 
     refuse(output.out)
     if no_gate:
@@ -108,7 +108,7 @@ def _dry_run(suite: Suite, *, json: bool) -> int:
     """Count what would be asked, grader by grader."""
     import msgspec
 
-    from rightcall.run.forecast import forecast
+    from rightcall.run.graders.forecast import forecast
 
     seen = {setup.work.grader: forecast(setup) for setup in suite.judged}
     by_code = {setup.work.grader for setup in suite.judged if not setup.panel.specs}
@@ -127,14 +127,14 @@ def _dry_run(suite: Suite, *, json: bool) -> int:
 
 def _may_begin(suite: Suite, judge: JudgeFlags, output: OutputFlags) -> bool:
     """Say what will be asked, and on a terminal ask whether it may be; what costs nothing needs no question."""
-    from rightcall.run.judges import OFFLINE
+    from rightcall.run.judging.judges import OFFLINE
 
     is_seen = sys.stdin.isatty() and sys.stderr.isatty()
     asked = [spec for setup in suite.judged for spec in setup.panel.specs.values() if spec.provider not in OFFLINE]
     if not asked or suite.flags.offline or judge.yes or output.quiet or not is_seen:
         return True
     from rightcall.report.plain import visible
-    from rightcall.run.forecast import forecast
+    from rightcall.run.graders.forecast import forecast
 
     seen = {setup.work.grader: forecast(setup) for setup in suite.judged if setup.panel.specs}
     if not any(one.calls for one in seen.values()):
@@ -171,11 +171,11 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
     """
     from rightcall.cli.exits import drop_stdout, unread_output
     from rightcall.cli.run_ending import BROKEN, WRONG, Ending
-    from rightcall.report.formats import RESULTS
-    from rightcall.report.github import publish, quiet_commands
-    from rightcall.run.opening import open_store
-    from rightcall.run.results_store import stored_results
-    from rightcall.run.suite_gates import gated
+    from rightcall.report.formats.github import publish, quiet_commands
+    from rightcall.report.formats.writing import RESULTS
+    from rightcall.run.inputs.opening import open_store
+    from rightcall.run.results.store import stored_results
+    from rightcall.run.suite.gates import gated
 
     gate: GateReport | None = None
     with open_store(suite.loaded, create=False) as store:
@@ -207,7 +207,7 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
 
 def _view(loaded: Loaded, results: RunResults, end: Ending) -> ReportView:
     """The report, with what the command leaves with."""
-    from rightcall.report.viewing import view_of
+    from rightcall.report.view.building import view_of
 
     view = view_of(results, loaded, gate=end.gate)
     return replace(view, conclusion=end.conclusion())
@@ -215,9 +215,9 @@ def _view(loaded: Loaded, results: RunResults, end: Ending) -> ReportView:
 
 def _write(view: ReportView | None, done: SuiteRun, results: RunResults, end: Ending, output: OutputFlags) -> None:
     """Write every file, all of them or none."""
-    from rightcall.report.formats import RESULTS, WRITERS
-    from rightcall.report.suite_json import write_results_json, write_results_jsonl
-    from rightcall.report.write import refuse_unwritable, write_whole
+    from rightcall.report.formats.writing import RESULTS, WRITERS
+    from rightcall.report.written.golden import refuse_unwritable, write_whole
+    from rightcall.report.written.suite_json import write_results_json, write_results_jsonl
 
     def one(path: Path, stream: IO[bytes]) -> None:
         suffix = refuse_unwritable(path, (*RESULTS, *WRITERS))
@@ -239,7 +239,7 @@ def _show(suite: Suite, done: SuiteRun, results: RunResults, end: Ending, output
             why = setup.skipped.removeprefix("judged graders were skipped: ")
             print(visible(f"{setup.work.grader}: no judge was asked: {why}"), file=sys.stderr)
     if output.json:
-        from rightcall.report.suite_json import write_results_json
+        from rightcall.report.written.suite_json import write_results_json
 
         sys.stdout.flush()
         write_results_json(results, end.gate, sys.stdout.buffer, log_head=done.log_head, conclusion=end.conclusion())

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rightcall.gate.decision import GateReport
-    from rightcall.report.view import Conclusion
-    from rightcall.run.golden import Graded
-    from rightcall.run.judged import Judged
-    from rightcall.run.suite import SuiteRun
+    from rightcall.report.view.model import Conclusion
+    from rightcall.run.golden.grading import Graded
+    from rightcall.run.judging.run import Judged
+    from rightcall.run.suite.run import SuiteRun
 
 WRONG = 2
 BROKEN = 5
@@ -50,7 +50,7 @@ class Ending:
     def conclusion(self) -> Conclusion:
         """For the reports: what the answer is, and what the command leaves with."""
         from rightcall.cli.exits import worst
-        from rightcall.report.view import Conclusion
+        from rightcall.report.view.model import Conclusion
 
         others = [code for code, _ in self._others()]
         gates = 0 if self.gate is None else self.gate.exit_code
@@ -120,7 +120,7 @@ def _ranked(causes: Sequence[Cause]) -> list[Cause]:
 def _broken(done: SuiteRun) -> Iterator[tuple[int, str]]:
     """What kept the run from its end, or its judges from answering."""
     from rightcall.cli.judging import broken
-    from rightcall.run.golden import Graded
+    from rightcall.run.golden.grading import Graded
 
     for name, one in done.graders.items():
         if not isinstance(one, Graded):
@@ -131,8 +131,8 @@ def _broken(done: SuiteRun) -> Iterator[tuple[int, str]]:
 
 def _found(done: SuiteRun, need: float, gate: GateReport | None) -> Iterator[tuple[int, str]]:
     """What the graders found that keeps a run from passing, as far as no gate says it."""
-    from rightcall.run.gating import NO_RULES
-    from rightcall.run.suite_gates import ALL_GRADERS, weighed
+    from rightcall.run.gating.gates import NO_RULES
+    from rightcall.run.suite.gates import ALL_GRADERS, weighed
 
     ruled = set() if gate is None else weighed(gate)
     some = "" if gate is None or NO_RULES in gate.notes else " (no rule is about it)"
@@ -147,7 +147,7 @@ def _found(done: SuiteRun, need: float, gate: GateReport | None) -> Iterator[tup
 def _of_grader(one: Graded | Judged, need: float) -> Iterator[tuple[int, str]]:
     from rightcall.cli.golden import failures as golden_failures
     from rightcall.cli.judging import failures, uncertain
-    from rightcall.run.golden import Graded
+    from rightcall.run.golden.grading import Graded
 
     if isinstance(one, Graded):
         yield from golden_failures(one, need)

@@ -40,7 +40,7 @@ def selection(
     is counted against the judge. Leaves with 0 if all passed, 1 if one failed, 3 if too little could be judged, 5 if a
     judge could not be reached or the budget was spent.
     """
-    from rightcall.run.judged_setup import set_up_selection
+    from rightcall.run.graders.setup import set_up_selection
 
     loaded = loaded_with(
         output.config,

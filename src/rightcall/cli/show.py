@@ -23,8 +23,8 @@ def show(
     """Show a run with its results, a review item, or everything that was said about a step, a trace or a case."""
     from rightcall.cli.screen import screen
     from rightcall.report.shown import found_facts, print_found
-    from rightcall.run.critical import by_unit
-    from rightcall.run.finding import find
+    from rightcall.run.log.finding import find
+    from rightcall.run.results.critical import by_unit
 
     loaded = settings_for(store, config)
     limit = loaded.settings.limits.conflicts

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from rightcall.run.reviewing import Desk
-    from rightcall.run.signing import Signed, ToSign
+    from rightcall.run.people.reviewing import Desk
+    from rightcall.run.people.signing import Signed, ToSign
 
 Flag = Parameter(negative="", show_default=False)
 _UNTYPED = "terminal, --yes-i-read-it"
@@ -84,7 +84,7 @@ def _check(chosen: list[str], reason: str | None, *, is_read: bool, asks: bool) 
 
 
 def _decide(mine: Desk, found: ToSign, decision: str, reason: str, typed: str, *, json: bool = False) -> int:
-    from rightcall.report.review_said import signed_text
+    from rightcall.report.review.said import signed_text
 
     if decision == "return":
         mine.send_back(found.item, reason)
@@ -108,7 +108,7 @@ def _at_the_keyboard(
     """Show the case, ask for what the flags do not say, and let the trace's id be typed."""
     from rightcall.cli.keyboard import Keyboard
     from rightcall.cli.paging import page
-    from rightcall.report.review_said import print_to_sign
+    from rightcall.report.review.said import print_to_sign
 
     keys = Keyboard(lambda: None, 3600.0)
     try:

@@ -31,9 +31,9 @@ def init(
     """
     from rightcall.errors import NoDataError
     from rightcall.report.plain import visible
-    from rightcall.run.plan import expand
-    from rightcall.run.sources import Sources
-    from rightcall.run.starting_disk import begin_suite
+    from rightcall.run.inputs.plan import expand
+    from rightcall.run.inputs.sources import Sources
+    from rightcall.run.starting.disk import begin_suite
 
     if not sources:
         raise NoDataError(

@@ -43,7 +43,7 @@ def record_for(loaded: Loaded) -> Store:
     Raises:
         StoreError: there is none, or it cannot be read.
     """
-    from rightcall.run.opening import open_store
+    from rightcall.run.inputs.opening import open_store
 
     return open_store(loaded, create=False)
 

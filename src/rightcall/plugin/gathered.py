@@ -15,8 +15,8 @@ from rightcall.grade.verdict import GoldenResult
 from rightcall.plugin.repeated import Repeated, repeats_facts, repeats_of
 from rightcall.report.plain import visible
 from rightcall.report.summary import counted
-from rightcall.run.results import SUITE, GraderResults, Row, RunResults, Sources
-from rightcall.run.results_live import row_of
+from rightcall.run.finished.live import row_of
+from rightcall.run.results.model import SUITE, GraderResults, Row, RunResults, Sources
 from rightcall.trace.model import Trace
 
 if TYPE_CHECKING:

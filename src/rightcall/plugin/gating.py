@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rightcall.errors import NoDataError
 from rightcall.gate.words import interval
 from rightcall.report.plain import visible
-from rightcall.run.gating import gate_results
-from rightcall.run.opening import may_be_there, open_store
+from rightcall.run.gating.gates import gate_results
+from rightcall.run.inputs.opening import may_be_there, open_store
 
 if TYPE_CHECKING:
     from rightcall.gate.decision import Decision, GateReport

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from rightcall.case.case import Case
 from rightcall.errors import ConfigError
 from rightcall.grade.golden import Grader, Options
-from rightcall.run.catalogs import Catalogs
+from rightcall.run.inputs.catalogs import Catalogs
 
 if TYPE_CHECKING:
     from rightcall.grade.verdict import GoldenResult

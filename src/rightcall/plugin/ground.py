@@ -12,7 +12,7 @@ from rightcall.plugin.undecided import Undecided
 from rightcall.plugin.wanted import Found, Wanted
 from rightcall.plugin.words import Sheet, shown
 from rightcall.report import plain
-from rightcall.run.catalogs import Catalogs
+from rightcall.run.inputs.catalogs import Catalogs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

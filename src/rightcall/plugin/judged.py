@@ -17,8 +17,8 @@ from rightcall.plugin.undecided import Undecided
 from rightcall.plugin.words import below
 from rightcall.report import plain
 from rightcall.report.one import words
-from rightcall.run.described import Judge
-from rightcall.run.items import BY_DESIGN
+from rightcall.run.judging.described import Judge
+from rightcall.run.judging.items import BY_DESIGN
 from rightcall.trace.explain import nearest
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from rightcall.grade.interpretation import InterpretationResult
     from rightcall.plugin.state import Said, State
-    from rightcall.report.judged_run import JudgedRun
-    from rightcall.run.described import Judges
+    from rightcall.report.given.judged import JudgedRun
+    from rightcall.run.judging.described import Judges
 
 SCORES = (*DIMENSIONS, "overall_score")
 

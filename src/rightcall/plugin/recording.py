@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from rightcall.plugin.values import NotJson, plain
-from rightcall.run.clock import now
+from rightcall.run.judging.clock import now
 from rightcall.trace import jsontext
 from rightcall.trace.model import Call, Message, Result, TraceFinding
 

@@ -10,8 +10,8 @@ from msgspec import Raw
 
 from rightcall.plugin.handed import Handed, HandedResult, HandedTrace
 from rightcall.plugin.marks import Marked
-from rightcall.run.hiding import hidden, hidden_case, hidden_trace
-from rightcall.run.results import version_of_case
+from rightcall.run.inputs.hiding import hidden, hidden_case, hidden_trace
+from rightcall.run.results.model import version_of_case
 from rightcall.trace import jsontext
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from rightcall.case.parse import read_case
 from rightcall.case.policy import Policy
 from rightcall.errors import CaseError, ConfigError, Place
 from rightcall.plugin.values import NotJson, plain
-from rightcall.run.opening import redactor_of
-from rightcall.run.prepare import folder_of
+from rightcall.run.inputs.opening import redactor_of
+from rightcall.run.inputs.prepare import folder_of
 from rightcall.settings.load import check_table, load_policy, load_settings
 from rightcall.trace import jsontext
 from rightcall.trace.explain import nearest

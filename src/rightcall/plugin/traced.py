@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rightcall.grade.rubric import Misuse, RubricResult
     from rightcall.grade.verdict import GoldenResult
     from rightcall.plugin.state import Said, State
-    from rightcall.run.described import Judges
+    from rightcall.run.judging.described import Judges
     from rightcall.trace.model import Trace
 
 

@@ -12,7 +12,7 @@ from rightcall.errors import RightcallError
 from rightcall.plugin import shared
 from rightcall.plugin.handed import unpacked
 from rightcall.plugin.heard import Heard
-from rightcall.run.clock import now, today
+from rightcall.run.judging.clock import now, today
 
 if TYPE_CHECKING:
     from rightcall.gate.decision import GateReport

@@ -10,8 +10,8 @@ from rightcall.case.matchers import ABSENT
 from rightcall.errors import TraceError
 from rightcall.report import plain
 from rightcall.report.explain import NOTHING, DiffRow, Explained, explain
-from rightcall.run.hiding import hidden
-from rightcall.run.tally import Shown
+from rightcall.run.golden.tally import Shown
+from rightcall.run.inputs.hiding import hidden
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

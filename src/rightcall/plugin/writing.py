@@ -29,8 +29,8 @@ def write(gathered: Gathered, suite: Suite, folder: Path, gate: GateReport | Non
     Raises:
         ConfigError, OSError: a file that cannot be written.
     """
-    from rightcall.report.formats import write_reports
-    from rightcall.report.viewing import view_of
+    from rightcall.report.formats.writing import write_reports
+    from rightcall.report.view.building import view_of
 
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(folder / "results.json") as stream:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rightcall.report.calibration_parts import Grid, Part
-    from rightcall.run.calibration import CalibrationReport
+    from rightcall.run.calibration.calibrating import CalibrationReport
 
 _STYLES = {"FIT": "bold green", "NOT_FIT": "bold red", "INSUFFICIENT": "bold yellow"}
 

@@ -8,15 +8,15 @@ from msgspec import Struct
 
 from rightcall.gate.words import figure
 from rightcall.report.cells import number
-from rightcall.run.calibration import TOO_FEW
+from rightcall.run.calibration.calibrating import TOO_FEW
 from rightcall.stats.bands import alpha_word, kappa_word
 from rightcall.stats.fitness import UNIFORM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rightcall.run.calibration import Calibration, CalibrationReport
-    from rightcall.run.calibration_confidence import Confidence, Threshold
+    from rightcall.run.calibration.calibrating import Calibration, CalibrationReport
+    from rightcall.run.calibration.confidence import Confidence, Threshold
     from rightcall.stats.fitness import Condition
     from rightcall.stats.intervals import Estimate
 

@@ -13,7 +13,7 @@ from rightcall.settings.effective import NOT_SHOWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rightcall.run.findings import Check
+    from rightcall.run.checkup.findings import Check
     from rightcall.settings.effective import Setting
 
 _WHAT = 12

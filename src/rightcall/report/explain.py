@@ -13,7 +13,7 @@ from rightcall.report import plain
 if TYPE_CHECKING:
     from rightcall.case.case import Case, GoldenCall
     from rightcall.grade.verdict import Finding, GoldenResult, Row, Veto
-    from rightcall.run.tally import Shown
+    from rightcall.run.golden.tally import Shown
     from rightcall.trace.model import Call
     from rightcall.trace.redact import Redactor
 

@@ -12,15 +12,15 @@ from rightcall.judge.contract import ReplyCode
 from rightcall.report.cells import number
 from rightcall.report.preference_figures import bias_notes
 from rightcall.report.summary import counted, most_first
-from rightcall.run.items import NO_REVIEW
-from rightcall.run.judged import short_summary
+from rightcall.run.judging.items import NO_REVIEW
+from rightcall.run.judging.run import short_summary
 from rightcall.stats.intervals import Estimate, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rightcall.run.items import JudgeTally
-    from rightcall.run.judged import Judged
+    from rightcall.run.judging.items import JudgeTally
+    from rightcall.run.judging.run import Judged
 
 CONTENT = get_args(ReplyCode)
 """Reasons for which a question was asked a second time, and failed again."""

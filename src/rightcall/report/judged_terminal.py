@@ -16,7 +16,7 @@ from rightcall.report.plain import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rightcall.run.judged import Judged
+    from rightcall.run.judging.run import Judged
 
 SHOWN = 12
 """How many single results are listed."""

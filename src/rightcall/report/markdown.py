@@ -10,8 +10,8 @@ from rightcall.report.explain import Explained, explain, scores, verdict
 from rightcall.report.summary import headline, notes
 
 if TYPE_CHECKING:
-    from rightcall.run.golden import Graded
-    from rightcall.run.tally import Shown
+    from rightcall.run.golden.grading import Graded
+    from rightcall.run.golden.tally import Shown
 
 
 def render(graded: Graded) -> str:

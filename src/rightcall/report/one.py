@@ -10,7 +10,7 @@ from rich.text import Text
 from rightcall.report.interpretation_figures import MISREAD, read_or_misread, reading_words
 from rightcall.report.plain import shorten_middle, visible
 from rightcall.report.preference_figures import pair_words
-from rightcall.run.items import BY_DESIGN
+from rightcall.run.judging.items import BY_DESIGN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -14,7 +14,7 @@ from rightcall.report.reading import reading_lines
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rightcall.run.overview import Overview
+    from rightcall.run.inputs.overview import Overview
     from rightcall.trace.redact import Redactor
     from rightcall.trace.sources.dialect import ReadingReport
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rightcall.run.hiding import hidden_raw
+from rightcall.run.inputs.hiding import hidden_raw
 from rightcall.trace.model import Call
 
 if TYPE_CHECKING:

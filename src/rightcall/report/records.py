@@ -17,16 +17,16 @@ from rightcall.report.judged import THINGS, unevaluable_words
 from rightcall.report.plain import shorten, value, visible
 from rightcall.report.shown import moment
 from rightcall.report.summary import counted
-from rightcall.run.items import NO_REVIEW
-from rightcall.run.results import SUITE
+from rightcall.run.judging.items import NO_REVIEW
+from rightcall.run.results.model import SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
-    from rightcall.run.finding import WholeAttempt
-    from rightcall.run.replay import Replayed
+    from rightcall.run.log.finding import WholeAttempt
+    from rightcall.run.log.replay import Replayed
     from rightcall.store.records import AttemptRecord, RunEvent, RunRecord
 
 _WIDE = 110

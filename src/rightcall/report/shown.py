@@ -17,13 +17,13 @@ from rightcall.report.preference_figures import bias_notes
 from rightcall.report.signed import signed_facts, signed_line, signed_words
 from rightcall.report.summary import counted, most_first
 from rightcall.report.unit import print_unit
-from rightcall.run.critical import Critical
-from rightcall.run.results import SUITE
+from rightcall.run.results.critical import Critical
+from rightcall.run.results.model import SUITE
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rightcall.run.finding import Found, Part
+    from rightcall.run.log.finding import Found, Part
     from rightcall.store.records import VerdictRecord
 
 MOST = 60

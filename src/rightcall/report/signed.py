@@ -9,7 +9,7 @@ from rightcall.store.records import short_item
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rightcall.run.critical import Critical
+    from rightcall.run.results.critical import Critical
 
 _COUNTED = {
     "open": "waiting for a sign-off", "confirmed": "confirmed, counted as failures", "dismissed": "dismissed",

@@ -9,12 +9,12 @@ from rich.text import Text
 from rightcall.report.judged_terminal import print_judged, print_title
 from rightcall.report.plain import visible
 from rightcall.report.terminal import print_run
-from rightcall.run.golden import Graded
+from rightcall.run.golden.grading import Graded
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rightcall.run.suite import SuiteRun
+    from rightcall.run.suite.run import SuiteRun
 
 
 def print_suite(console: Console, done: SuiteRun) -> None:

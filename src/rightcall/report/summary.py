@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rightcall.run.golden_means import means_of
+from rightcall.run.golden.means import means_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rightcall.run.golden import Graded
+    from rightcall.run.golden.grading import Graded
     from rightcall.trace.redact import Redactor
     from rightcall.trace.sources.dialect import ReadingReport
 

@@ -14,8 +14,8 @@ from rightcall.report.explain import DiffRow, Explained, explain, scores, verdic
 from rightcall.report.summary import headline, notes
 
 if TYPE_CHECKING:
-    from rightcall.run.golden import Graded
-    from rightcall.run.tally import Shown
+    from rightcall.run.golden.grading import Graded
+    from rightcall.run.golden.tally import Shown
 
 MOST_ROWS = 60
 """Rows of one comparison, and reasons, that are printed of a run; a trace may have thousands of calls."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from rightcall.run.critical import Critical
-    from rightcall.run.finding import ReviewItem
+    from rightcall.run.log.finding import ReviewItem
+    from rightcall.run.results.critical import Critical
     from rightcall.store.records import AttemptRecord, VerdictRecord
 
 _ASKED = 400
@@ -136,7 +136,7 @@ def _print_golden(console: Console, result: Mapping[str, Any], trace: Any, case:
     from rightcall.grade.verdict import GoldenResult
     from rightcall.report.explain import explain
     from rightcall.report.terminal import print_explained
-    from rightcall.run.tally import Shown
+    from rightcall.run.golden.tally import Shown
     from rightcall.trace import jsontext
     from rightcall.trace.redact import Redactor
     from rightcall.trace.sources.native import read_line

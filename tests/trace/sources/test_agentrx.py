@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rightcall.errors import Place
-from rightcall.run.sources import Sources
+from rightcall.run.inputs.sources import Sources
 from rightcall.trace.model import Trace
 from rightcall.trace.sources import agentrx, reading, tau
 from rightcall.trace.sources.dialect import ReadingReport, Skip

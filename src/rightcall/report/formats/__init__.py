@@ -1,0 +1,1 @@
+"""The view of a report in the formats of other programs, and where each is written."""

@@ -1,0 +1,1 @@
+"""Runs as a program gets them: typed results, figures, data frames."""

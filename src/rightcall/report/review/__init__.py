@@ -1,0 +1,1 @@
+"""The review queue in the terminal and as files."""

@@ -1,0 +1,1 @@
+"""Training sets from selected pairs, and in words what became of the pairs."""

@@ -1,0 +1,144 @@
+"""The part of `golden` in a report: pass rate, means of the metrics, kinds of findings, findings by tool.
+
+The pass rate is the share of `PASS` among the evaluated, with what people have signed counted in. Where a case has
+several traces its interval is that of clustered observations (`rightcall.stats.clusters`).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+from rightcall.grade.verdict import GoldenResult
+from rightcall.report.summary import NOT_SUCCESS, counted, most_first
+from rightcall.report.view.model import Bar, Table
+from rightcall.report.view.parts import Parts, counts_table, cut
+from rightcall.stats.clusters import clustered_share
+from rightcall.stats.ordinal import mean_score
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rightcall.grade.verdict import Finding
+    from rightcall.run.results.model import Row
+
+METRICS = {
+    "overall": "overall",
+    "jaccard": "tools (jaccard)",
+    "precision": "precision of calls",
+    "recall": "recall of calls",
+    "argument_accuracy": "arguments",
+    "order_score": "order",
+    "efficiency": "steps (efficiency)",
+}
+"""The metrics whose means are shown, and what they are called."""
+
+_BY_TOOL = {
+    "missing_call": "missing", "substituted_call": "missing", "abstention_error": "", "unexpected_call": "surplus",
+    "redundant_call": "surplus", "over_action": "surplus", "unknown_tool": "unknown", "order_violation": "order",
+    "missing_argument": "arguments", "wrong_argument": "arguments", "unexpected_argument": "arguments",
+    "invalid_argument": "arguments", "data_flow_violation": "arguments",
+}  # fmt: skip
+_COLUMNS = ("missing", "surplus", "unknown", "arguments", "order")
+
+
+def tool_of(finding: Finding) -> str | None:
+    """The tool that a finding is about, by its own words; `None` where they do not say."""
+    if finding.kind in ("missing_call", "substituted_call"):
+        return finding.expected if isinstance(finding.expected, str) else None
+    if finding.kind in ("unexpected_call", "redundant_call", "unknown_tool", "over_action"):
+        return finding.actual if isinstance(finding.actual, str) else None
+    if finding.kind == "order_violation":
+        return finding.message.split(" ", 1)[0]
+    if finding.kind.endswith("_argument") or finding.kind == "data_flow_violation":
+        name, colon, _ = finding.message.partition(": ")
+        return name if colon else None
+    return None
+
+
+class GoldenCollector:
+    """Counts of `golden`."""
+
+    def __init__(self, own: Mapping[str, Any]) -> None:
+        """Nothing is counted yet; a run of golden keeps no more than counts, of which only the unread are needed."""
+        self._clusters: dict[str, int] = {}
+        self._passed: list[int] = []
+        self._n: list[int] = []
+        self._values = {name: (array("d"), array("q")) for name in METRICS}
+        self._findings: Counter[tuple[str, str]] = Counter()
+        self._with: Counter[str] = Counter()
+        self._tools: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._vetoes: Counter[str] = Counter()
+        self._vetoed = self._signed = self._policy_only = self._incomplete = 0
+        self._excluded = int(own.get("skipped") or 0)
+
+    def add(self, row: Row, result: Any) -> None:
+        """Count one result."""
+        if not isinstance(result, GoldenResult):
+            return
+        self._policy_only += result.policy_only
+        self._incomplete += result.completed is False
+        self._signed += row.effective != row.verdict
+        if row.status != "EVALUATED":
+            self._excluded += 1
+            return
+        cluster = self._clusters.setdefault(row.cluster, len(self._n))
+        if cluster == len(self._n):
+            self._passed.append(0)
+            self._n.append(0)
+        self._n[cluster] += 1
+        self._passed[cluster] += row.effective == "PASS"
+        for name, (values, clusters) in self._values.items():
+            value = getattr(result.metrics, name)
+            if value is not None:
+                values.append(value)
+                clusters.append(cluster)
+        self._find(result)
+
+    def _find(self, result: GoldenResult) -> None:
+        self._vetoed += bool(result.vetoes)
+        self._vetoes.update({veto.rule for veto in result.vetoes})
+        for finding in result.findings:
+            self._findings[finding.kind, finding.severity] += 1
+            column, tool = _BY_TOOL.get(finding.kind), tool_of(finding)
+            if column and tool:
+                self._tools[tool][column] += 1
+        self._with.update({finding.kind for finding in result.findings})
+
+    def parts(self) -> Parts:
+        """The part of the report."""
+        share = clustered_share(zip(self._passed, self._n, strict=True), excluded=self._excluded)
+        bars = [Bar(name="pass rate", value=share)]
+        evaluated = sum(self._n)
+        for name, shown in METRICS.items():
+            values, clusters = self._values[name]
+            left = self._excluded + evaluated - len(values)
+            bars.append(Bar(name=shown, value=mean_score(values, clusters, scale=(0, 1), excluded=left)))
+        return Parts([*self._lines(), NOT_SUCCESS], bars, [*self._tables()])
+
+    def _lines(self) -> list[str]:
+        lines = []
+        if self._vetoed:
+            lines.append(f"{counted(self._vetoed, 'result')} vetoed by the policy")
+        if self._policy_only:
+            lines.append(f"{counted(self._policy_only, 'result')} by the policy alone: the case has no golden")
+        if self._incomplete:
+            lines.append(f"{counted(self._incomplete, 'trace')} did not end: graded as they are")
+        if self._signed:
+            lines.append(f"{counted(self._signed, 'result')} count as FAIL since a person confirmed a CRITICAL misuse")
+        return lines
+
+    def _tables(self) -> list[Table]:
+        tables = counts_table("Vetoes of the policy", "rule", most_first(self._vetoes), ("results",))
+        order = sorted(self._findings.items(), key=lambda one: (-one[1], one[0]))
+        rows = [(kind, severity, str(n), str(self._with[kind])) for (kind, severity), n in order]
+        if rows:
+            columns = ("kind", "severity", "findings", "results with this kind")
+            tables.append(cut(Table(caption="Findings", columns=columns, rows=tuple(rows), numeric=(2, 3))))
+        tools = sorted(self._tools.items(), key=lambda one: (-one[1].total(), one[0]))
+        if tools:
+            named = tuple((tool, *(str(counts[name]) for name in _COLUMNS)) for tool, counts in tools)
+            table = Table(caption="Findings by tool", columns=("tool", *_COLUMNS), rows=named, numeric=(1, 2, 3, 4, 5))
+            tables.append(cut(table))
+        return tables

@@ -1,0 +1,1 @@
+"""Runs and comparisons as files, all of them whole or none."""

@@ -1,0 +1,1 @@
+"""`doctor`: whether a suite can be run as it stands, part by part."""

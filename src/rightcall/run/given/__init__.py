@@ -1,0 +1,1 @@
+"""Judged runs over values that a program holds."""

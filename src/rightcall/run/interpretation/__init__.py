@@ -1,0 +1,1 @@
+"""`interpretation`: what the agent made of each result, by one judge, a panel, or a light and a strong one."""

@@ -1,0 +1,1 @@
+"""Looking things up in the record, and asking a recorded question again."""

@@ -1,0 +1,1 @@
+"""`preference`: traces of two agents paired, compared, and counted."""

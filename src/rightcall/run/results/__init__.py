@@ -1,0 +1,1 @@
+"""A finished run as data: its rows, facts and figures, from the record; what everything after a run reads."""

@@ -1,0 +1,1 @@
+"""`init`: a first suite from somebody's own traces."""
