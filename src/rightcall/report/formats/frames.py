@@ -1,4 +1,4 @@
-"""Results as a data frame: one row a result, with columns that follow from the results' type (`result_columns`)."""
+"""Results as a data frame: one row a result, with columns that follow from the results' type (`results.columns`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A report as one HTML file: no network, no reference to anything outside, readable without JavaScript.
 
 Templates get views and only write them down; whatever comes from traces is inert text (`html_text.inert`). The file is
-written piece by piece and never above its limit, see `html_room` and `html_pages`.
+written piece by piece and never above its limit, see `html.room` and `html.pages`.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ _AGENTS = 20
 def view_of(results: RunResults, loaded: Loaded | None = None, *, gate: GateReport | None = None) -> ReportView:
     """What a report of a run shows.
 
-    The results are read once; nothing but a name for each of them is kept in memory (see `viewing_rows`). Figures are
+    The results are read once; nothing but a name for each of them is kept in memory (see `view.rows`). Figures are
     those that the run itself kept; what it kept none of is made of the results by the same functions.
 
     Args:

@@ -1,6 +1,6 @@
 """`calibrate`: how far a judge agrees with people, and whether that is enough to decide without them (SPEC §8).
 
-For each judge, by one model and one prompt, and each field of a grader: the figures of `calibration_figures` on blind
+For each judge, by one model and one prompt, and each field of a grader: the figures of `calibration.figures` on blind
 labels that were drawn at random, the same figures among people, what stated confidence is worth, and one of `FIT`,
 `NOT_FIT` and `INSUFFICIENT`. With fewer than 30 labels only the table is given: figures of so few say nothing.
 """
