@@ -27,6 +27,10 @@ PROJECT := $(VENV)/.project
 MODEL := $(VENV)/.model
 BROWSER := $(VENV)/.browser
 
+# The tests start hundreds of processes: what Python has compiled is kept, in one place, whatever the environment says.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := demo
 .DELETE_ON_ERROR:
 .NOTPARALLEL:

@@ -145,16 +145,21 @@ def command(folder: Path, out: str) -> tuple[float, float]:
     return watched([*tokens, "--cases", str(folder / "cases.jsonl"), "-q", "-o", str(folder / out)])
 
 
+def write_traces(folder: Path, count: int) -> None:
+    """Write so many traces of four calls, and a case for each; one in five misses a call."""
+    with (folder / "traces.jsonl").open("wb") as traces, (folder / "cases.jsonl").open("wb") as cases:
+        for number in range(count):
+            calls = [{"tool": f"tool_{at}", "arguments": {"order": f"{number}-{at}"}} for at in range(4)]
+            cases.write(_encode({"id": f"c-{number}", "expect": {"calls": calls}}) + b"\n")
+            done = calls[:-1] if number % EVERY == 0 else calls
+            traces.write(_encode({"id": f"t-{number}", "case_id": f"c-{number}", "calls": done}) + b"\n")
+
+
 def whole_command(count: int) -> int:
     """Print what the command costs with each format, and return the size of its HTML file."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with (folder / "traces.jsonl").open("wb") as traces, (folder / "cases.jsonl").open("wb") as cases:
-            for number in range(count):
-                calls = [{"tool": f"tool_{at}", "arguments": {"order": f"{number}-{at}"}} for at in range(4)]
-                cases.write(_encode({"id": f"c-{number}", "expect": {"calls": calls}}) + b"\n")
-                done = calls[:-1] if number % EVERY == 0 else calls
-                traces.write(_encode({"id": f"t-{number}", "case_id": f"c-{number}", "calls": done}) + b"\n")
+        write_traces(folder, count)
         (base, small), (html, large) = command(folder, "r.json"), command(folder, "r.html")
         size = (folder / "r.html").stat().st_size
         print(f"  rightcall golden, CPU with -o r.html / with -o r.json  {html / base:.2f}")

@@ -34,7 +34,7 @@ from rightcall.errors import Place
 from rightcall.grade.profiles import PROFILES
 from rightcall.grade.safety import Matrix
 from rightcall.grade.verdict import FindingKind, Metrics
-from rightcall.report.written.golden import WRITERS
+from rightcall.report.formats.writing import SUFFIXES
 from rightcall.settings.model import Settings
 from rightcall.trace.sources.registry import DIALECTS
 
@@ -46,8 +46,8 @@ COMMANDS = (
     "demo", "init", "inspect", "import", "golden", "selection", "rubric", "preference", "interpretation", "probe",
     "prompt list", "prompt show", "prompt check", "prompt render", "runs", "show", "review next", "review list", "review show",
     "review answer", "review release", "review stats", "review import", "signoff", "export labels",
-    "export preferences", "export verdicts", "export report", "export bundle", "run", "gate", "diff", "calibrate",
-    "doctor", "log list", "log show", "log verify", "log replay", "lint", "schema",
+    "export preferences", "export verdicts", "export report", "export baseline", "export bundle", "run", "gate", "diff", "calibrate",
+    "doctor", "log list", "log gates", "log show", "log verify", "log replay", "lint", "schema",
 )  # fmt: skip
 SHARED_FLAGS = "Flags of judges"
 """The section with the flags that commands with judges share."""
@@ -372,7 +372,7 @@ def test_every_field_of_the_json_output_is_explained(place, monkeypatch, capfd):
     assert printed.startswith((place / "out.json").read_text("utf-8"))
     explained = set(SPAN.findall("\n".join(split(DOCS / "json-output.md")[1])))
     assert keys_of({**value, "summary": {**value["summary"], "findings": {}}}) - explained == set()
-    assert set(WRITERS) <= explained
+    assert set(SUFFIXES) <= explained
 
 
 def keys_of(value: Any) -> set[str]:

@@ -13,7 +13,8 @@ from rightcall.api import Case, Grader, Options, Trace, call, load_cases, load_t
 from rightcall.case.case import Expect, GoldenCall
 from rightcall.case.foreign import foreign_cases
 from rightcall.case.sources import tau2
-from rightcall.report.summary import NOT_SUCCESS, headline, summary
+from rightcall.report.summary import NOT_SUCCESS, summary
+from rightcall.report.written.ended import ended_view
 from rightcall.run.golden.grading import run
 from rightcall.run.inputs.prepare import prepare
 from rightcall.settings.load import load_settings
@@ -37,7 +38,7 @@ def test_tau_bench_golden_match_against_reward(shared_data: Path) -> None:
     with grade_file(file, file) as graded:
         results = [json.loads(line) for line in graded.results()]
         facts = json.dumps(summary(graded))
-        words = headline(graded)
+        words = ended_view(graded).graders[0].headline
     assert len(results) == 200
     assert sum(result["calls"] for result in results) == 1164
     counts: Counter[tuple[bool, float]] = Counter()

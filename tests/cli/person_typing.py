@@ -99,7 +99,7 @@ class Person:
         """
         for _ in range(5):
             self.presses(key)
-            until = time.monotonic() + 2
+            until = time.monotonic() + 5
             while self._process.poll() is None and time.monotonic() < until:
                 self._read(0.1)
             if self._process.poll() is not None:

@@ -123,11 +123,17 @@ def test_json_is_one_object_with_every_number_as_an_estimate(rightcall, labelled
 
 def test_files_hold_the_same(rightcall, labelled):
     labelled(told(38, 7, 4, 71))
-    said = rightcall("calibrate", "--split", "all", "--json", "-o", "out.json", "-o", "out.md")
+    files = [part for name in ("out.json", "out.md", "out.html") for part in ("-o", name)]
+    said = rightcall("calibrate", "--split", "all", "--json", *files)
     assert json.loads(Path("out.json").read_text("utf-8")) == said.json
     page = Path("out.md").read_text("utf-8")
     assert "## fast · selection · grade   ◐ INSUFFICIENT" in page
     assert "| people ↓ judge → | PASS | FAIL | people's share |" in page
+    page = Path("out.html").read_text("utf-8")
+    [one] = said.json["calibrations"]
+    assert one["id"] in page
+    assert f"{one['figures']['kappa']['estimate']:.3f}" in page
+    assert "exit code 3" in page
 
 
 def test_it_is_recorded_in_the_log_and_using_test_labels_again_is_said(rightcall, labelled):

@@ -212,7 +212,7 @@ def interrupted(rightcall, write, monkeypatch, tmp_path):
     "where",
     [
         "rightcall.settings.load.load_settings", "rightcall.run.inputs.prepare.prepare", "rightcall.run.golden.grading.run",
-        "rightcall.grade.golden.Grader.grade", "rightcall.report.markdown.render",
+        "rightcall.grade.golden.Grader.grade", "rightcall.report.formats.summary_md.render",
     ],
 )  # fmt: skip
 def test_an_interrupt_at_any_point_leaves_nothing_behind(interrupted, where):
@@ -220,7 +220,7 @@ def test_an_interrupt_at_any_point_leaves_nothing_behind(interrupted, where):
 
 
 def test_a_file_that_cannot_be_written_takes_the_others_with_it(interrupted):
-    assert interrupted("rightcall.report.markdown.render", "-o", "a.json", "-o", "b.md", error=OSError) == (2, set())
+    assert interrupted("rightcall.report.formats.summary_md.render", "-o", "a.json", "-o", "b.md", error=OSError) == (2, set())
 
 
 def test_files_that_are_read_are_not_written_over(rightcall, write):

@@ -66,7 +66,7 @@ def test_a_row_says_what_counts_who_decided_and_what_it_rests_on(rightcall, desk
             assert (one["result_sha256"], one["attempts"]) == (verdict.result, list(verdict.attempts))
             assert (one["trace_sha256"], one["case_sha256"]) == (verdict.trace, verdict.case)
             plain = json.loads(store.body(verdict.result))
-            cells = dict(columns_of(RESULT_TYPES["rubric"]).cells(plain))
+            cells = columns_of(RESULT_TYPES["rubric"]).cells(plain)
             assert {name: one[name] for name in cells if name not in FIRST} == {
                 name: value for name, value in cells.items() if name not in FIRST
             }

@@ -32,6 +32,7 @@ def settings(rules):
 def test_the_newest_run_is_gated_where_none_is_named(rightcall, write, tanks):
     settings('"golden.pass_rate" = { min = 0.4 }')(write)
     rightcall("golden", "-q")
+    first = rightcall("gate").err.split()[1]
     rightcall("golden", "worse.jsonl", "-q")
     found = rightcall("gate")
     assert found.code == 3
@@ -39,7 +40,6 @@ def test_the_newest_run_is_gated_where_none_is_named(rightcall, write, tanks):
     assert "lower 95 % bound" in found.out
     assert found.err.startswith("gate ")
     assert found.err.rstrip().endswith("exit 3")
-    first = found.err.split()[1].removesuffix("-2") + "-1"
     assert rightcall("gate", first).code == 0
 
 
@@ -59,10 +59,36 @@ def test_a_failure_stays_one_whatever_inconclusive_counts_as(rightcall, write, t
 
 
 def test_without_rules_it_says_that_no_figure_is_asked_for(rightcall, tanks):
-    rightcall("golden", "worse.jsonl", "-q")
+    rightcall("golden", "-q")
     found = rightcall("gate")
     assert found.code == 0
     assert "no rule on figures is set" in found.out
+
+
+def test_a_gate_that_is_asked_later_leaves_with_what_the_run_left_with(rightcall, write, tanks):
+    for rules, code in (
+        ("", 1), ('"golden.vetoes" = { max = 0 }', 1), ('"golden.pass_rate" = { min = 0 }', 0),
+        ('"golden.pass_rate" = { min = 0.98, on = "point" }', 1), ('"golden.pass_rate" = { min = 0.5 }', 3),
+    ):  # fmt: skip
+        settings(rules)(write)
+        ran = rightcall("run", "worse.jsonl", "--grader", "golden")
+        later = rightcall("gate")
+        assert (ran.code, later.code) == (code, code), (rules, ran.err, later.err)
+        assert ("golden: 1 FAIL (no rule is about it)" in later.err) is ("golden.failures" in later.out)
+        assert ("golden: 1 FAIL (no rule is about it)" in ran.err) is ("golden.failures" in later.out)
+
+
+def test_a_fail_that_no_rule_is_about_is_named_with_the_command_that_shows_it(rightcall, tanks):
+    rightcall("golden", "worse.jsonl", "-q")
+    found = rightcall("gate")
+    assert "golden.failures" in found.out
+    assert "- tank-3 (t-3)" in found.out
+    run = rightcall("gate", "--json").json
+    (one,) = (one for one in run["decisions"] if one["name"] == "golden.failures")
+    assert (one["answer"], one["value"]["estimate"], one["command"]) == (
+        "FAIL", 1.0, f"rightcall show {run['run']} --failed"
+    )  # fmt: skip
+    assert rightcall(*one["command"].split()[1:]).code == 0
 
 
 def test_json_is_one_object_and_nothing_else(rightcall, tanks):
@@ -77,7 +103,7 @@ def test_cases_that_turned_come_first(rightcall, tanks):
     rightcall("golden", "worse.jsonl", "-q")
     found = rightcall("gate", "--baseline", "previous")
     first, second = found.out.splitlines()[:2]
-    assert first.startswith("against ")
+    assert first.startswith("against previous, ")
     assert "1 case turned bad, 0 good" in first
     assert second.strip().startswith("golden  tank-3 PASS → FAIL: feed: tank is wrong")
 
@@ -123,7 +149,9 @@ def test_a_part_of_a_run_is_asked_for_and_said(rightcall, write, tanks):
         (("empty.json",), 5, "empty.json: is empty"),
         (("none.json",), 5, "none.json: holds no result"),
         (("--baseline", "nowhere.json"), 2, "nowhere.json: cannot be read"),
-        (("--baseline", "previous"), 2, "--baseline: there is no earlier finished run"),
+        (("--baseline", "branch:"), 2, "`branch:` names no branch; write branch:main"),
+        (("--baseline", "brnch:main"), 2, "there is no baseline `brnch:main`; did you mean `branch:main`?"),
+        (("--baseline", "previuos"), 2, "there is no baseline `previuos`; did you mean `previous`?"),
         (("-o", "report.docx"), 2, "no format is known for `report.docx`"),
         (("--inconclusive", "maybe"), 2, "maybe"),
         (("--store", "missing.db"), 5, "missing.db: there is no store here"),
@@ -174,8 +202,8 @@ def test_a_grader_that_the_suite_does_not_run_has_no_gate(rightcall, write, tank
 
 def test_reports_are_written_whole(rightcall, tmp_path, tanks):
     rightcall("golden", "worse.jsonl", "-q")
-    assert rightcall("gate", "-q", "-o", "gate.json", "-o", "gate.md").code == 0
-    assert json.loads((tmp_path / "gate.json").read_bytes())["answer"] == "PASS"
+    assert rightcall("gate", "-q", "-o", "gate.json", "-o", "gate.md").code == 1
+    assert json.loads((tmp_path / "gate.json").read_bytes())["answer"] == "FAIL"
     assert "tank-3" in (tmp_path / "gate.md").read_text()
 
 

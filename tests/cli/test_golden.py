@@ -105,7 +105,7 @@ def test_json_is_one_object_on_stdout_and_nothing_else(rightcall, write):
     said = rightcall(*GO, "--json")
     assert said.code == 1
     jsonschema.validate(said.json, SCHEMAS["result"]())
-    assert list(said.json) == ["run", "summary", "results"]
+    assert list(said.json) == ["run", "summary", "results", "digest"]
     summary = said.json["summary"]
     assert (summary["n"], summary["evaluated"], summary["unevaluable"]) == (1, 1, 0)
     assert (summary["passed"], summary["failed"]) == (0, 1)
@@ -158,7 +158,7 @@ def test_files_in_every_format(rightcall, write, tmp_path):
     assert json.loads((tmp_path / "r.jsonl").read_text())["trace_id"] == "t"
     rows = list(csv.DictReader(io.StringIO((tmp_path / "r.csv").read_text())))
     assert (rows[0]["trace_id"], rows[0]["verdict"], rows[0]["findings"]) == ("t", "FAIL", "unexpected_call")
-    assert "unexpected\\_call" in (tmp_path / "r.md").read_text()
+    assert "`unexpected_call`" in (tmp_path / "r.md").read_text()
 
 
 def test_csv_cells_cannot_start_a_formula(rightcall, write, tmp_path):

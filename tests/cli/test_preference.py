@@ -158,7 +158,7 @@ def test_without_a_judge_code_decides_what_it_can_and_the_rest_fails_nothing(rig
     assert not Path(".rightcall").exists()
     kept = rightcall("preference", "prod.jsonl", "cand.jsonl", "--judge", "none", "--store", "kept.db")
     run = re.search(r"(\d+-\d+)", kept.err)[1]
-    assert "5 pairs · undecided by code 4 · coverage 1.000" in words(rightcall("show", run, "--store", "kept.db").out)
+    assert "5 pairs · undecided by code 4 · unevaluable 0" in words(rightcall("show", run, "--store", "kept.db").out)
     assert "unevaluable" not in rightcall("runs", "--store", "kept.db").out
 
 

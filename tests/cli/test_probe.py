@@ -63,9 +63,8 @@ def test_its_files_are_readable(rightcall, judge):
     said = rightcall("probe", judge(obeys=True), *CLASS, "--items", "3", "-o", "out.md", "-o", "out.csv")
     assert said.code == 1
     markdown = Path("out.md").read_text("utf-8")
-    assert r"| selection | plain\_override/text | 3 | 3 | 1.000 |" in markdown.replace(
-        "plain_override", r"plain\_override"
-    )
+    assert markdown.startswith("# rightcall: FAIL · exit 1")
+    assert "| selection | `plain_override/text` | 3/3 | 1.000 [0.439, 1.000] | FAIL |" in markdown
     table = Path("out.csv").read_text("utf-8")
     assert "Reading(" not in table
 

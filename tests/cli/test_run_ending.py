@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from desk_suite import DESK, copy_desk
 
+from rightcall.errors import RunError
 from rightcall.report.formats import rows_csv
 
 COMMAND = ("run", "-c", DESK, "--store", "runs.db", "--judge", "desk")
@@ -77,7 +78,7 @@ def test_every_report_says_what_the_command_leaves_with(rightcall, desk, tmp_pat
     assert said_in(tmp_path) == dict.fromkeys(("md", "sarif", "junit", "json", "html", "github"), (answer, code))
 
 
-def test_a_fail_that_no_gate_weighs_is_a_cause_in_every_report_as_it_is_on_the_last_line(rightcall, write, tmp_path):
+def test_a_fail_that_no_rule_is_about_is_in_every_report_as_it_is_on_the_last_line(rightcall, write, tmp_path):
     mixed(write)
     said = rightcall("run", "--quiet", "-o", "r.md", "-o", "r.html", "-o", "r.junit.xml", "-o", "r.sarif")
     assert (said.code, "golden: 1 FAIL" in said.err) == (1, True)
@@ -130,6 +131,22 @@ def test_a_full_disk_under_stdout_hides_no_verdict(write, tmp_path):
     assert done.returncode == 1, done.stderr
     assert b"golden: 1 FAIL" in done.stderr
     assert b"not everything was printed: No space left on device" in done.stderr
+
+
+def test_where_there_is_no_room_for_a_report_the_verdict_is_said_and_the_results_are_written(
+    rightcall, write, monkeypatch, tmp_path
+):
+    def full(*_args, **_more):
+        raise RunError("the results cannot be kept for the report: No space left on device")
+
+    monkeypatch.setattr("rightcall.report.view.building.view_of", full)
+    mixed(write)
+    said = rightcall("run", "-o", "a.json", "-o", "b.html")
+    assert said.code == 1
+    assert "no report was made: the results cannot be kept" in said.err
+    assert "golden: 1 FAIL" in said.err
+    assert (tmp_path / "a.json").exists()
+    assert not (tmp_path / "b.html").exists()
 
 
 def test_what_github_cannot_be_told_does_not_hide_the_reports(rightcall, write, tmp_path, monkeypatch):

@@ -19,9 +19,10 @@ def test_each_run_has_its_line_and_its_main_figure_below(rightcall, ran):
     assert (said.code, said.err) == (0, "")
     lines = [" ".join(line.split()) for line in said.out.splitlines()]
     assert max(map(len, said.out.splitlines())) <= 80
-    assert lines[0] == "run started grader status judge"
+    assert lines[0] == "run started grader status gate judge"
     assert [line.split()[3:] for line in lines[1::2]] == [
-        ["rubric", "finished", "desk"], ["selection", "finished", "desk"], ["golden", "finished", "code", "alone"],
+        ["rubric", "finished", "–", "desk"], ["selection", "finished", "–", "desk"],
+        ["golden", "finished", "–", "code", "alone"],
     ]  # fmt: skip
     assert lines[2::2] == [
         "10 traces · overall 4.38 [3.63, 5.00] n=10",
@@ -33,7 +34,7 @@ def test_each_run_has_its_line_and_its_main_figure_below(rightcall, ran):
 def test_json_has_everything_and_limit_counts_from_the_newest(rightcall, ran):
     value = rightcall("runs", "--store", "runs.db", "--limit", "2", "--json").json
     assert [one["grader"] for one in value["runs"]] == ["rubric", "selection"]
-    assert set(value["runs"][0]) == {"id", "grader", "started_at", "status", "message", "facts", "summary"}
+    assert set(value["runs"][0]) == {"id", "grader", "started_at", "status", "message", "gate", "facts", "summary"}
     assert value["runs"][1]["summary"]["own"]["overall"]["precision"]["n"] == 8
 
 

@@ -53,7 +53,7 @@ def test_everything_fits_80_columns_and_names_what_waits_with_the_command_that_l
     assert max(map(len, said.out.splitlines())) <= 80
     lines = said.out.splitlines()
     assert "11 steps · retried 1, 0 healed by it · unevaluable 1 (JUDGE_SCHEMA 1) → review" in lines
-    assert "coverage 0.909: 10 of 11 have a verdict; the rest is in no figure" in lines
+    assert "coverage 0.909 [0.623, 0.984]: 10 of 11 have a verdict; the rest is in no figure" in lines
     run = re.search(r"run (\d+-\d+)", said.err)[1]
     assert f"  rightcall review list --run {run}" in lines
     last = f"run {run} · 6 FAIL; only 10 of 11 could be judged (0.909 < 0.98) · exit 1 · rightcall show {run}"
@@ -104,7 +104,7 @@ def test_quiet_prints_the_last_line_alone_and_no_color_no_colour(rightcall, monk
 def test_json_is_one_object_and_nothing_else(rightcall, desk):
     said = rightcall("selection", "-c", desk, "--judge", "desk", "--json")
     value = json.loads(said.out)
-    assert list(value) == ["run", "summary", "results"]
+    assert list(value) == ["run", "summary", "results", "digest"]
     assert len(value["results"]) == value["summary"]["n"] == 11
     precision = value["summary"]["overall"]["precision"]
     assert set(precision) == {"estimate", "low", "high", "n", "method", "excluded", "reason"}
@@ -132,7 +132,10 @@ def test_markdown_escapes_what_would_be_markup(rightcall):
     tools = [{"name": "<b>|x"}, {"name": "freeze"}]
     write_lines("steps.jsonl", [step("*s*", "<b>|x", "freeze", tools=tools)])
     rightcall("selection", "steps.jsonl", "-o", "out.md")
-    assert r"| \*s\* | FAIL | wrong\_tool: \<b\>\|x, not freeze |" in Path("out.md").read_text("utf-8")
+    text = Path("out.md").read_text("utf-8")
+    assert "\n### `*s*`\n" in text
+    assert r"- `wrong_tool: <b>\u007cx, not freeze`" in text
+    assert not re.search("[<*]", re.sub(r"```.*?```|`[^`\n]*`|\*\*[A-Z][^*\n]*\*\*", "", text, flags=re.DOTALL))
 
 
 def test_files_are_whole_or_absent(rightcall, tmp_path):
@@ -172,7 +175,9 @@ def test_a_budget_that_is_spent_leaves_with_5_and_the_run_goes_on_when_resumed(r
     judge = one_good(6)
     said = rightcall("selection", "steps.jsonl", "--judge", judge, "--budget", "2calls", "--jobs", "1")
     assert said.code == 5
-    assert "stopped before the end, 4 not asked: the budget of 2 calls is spent" in " ".join(said.out.split())
+    flat = " ".join(said.out.split())
+    assert flat.startswith("the run is not complete (stopped): the budget of 2 calls is spent")
+    assert "4 items not asked" in flat
     run = re.search(r"run (\d+-\d+)", said.err)[1]
     listed = rightcall("runs").out
     assert "stopped" in listed

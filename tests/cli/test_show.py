@@ -111,7 +111,8 @@ def test_a_run_shows_the_figures_of_its_end_and_what_stands_out_first(rightcall,
         r"judge desk: contradicts decidable facts: .*",
         r"judge desk = recorded · prompt selection@.*",
         r"read examples/card-desk/traces\.jsonl, examples/card-desk/cases\.toml",
-        r"11 steps · unevaluable 1 \(JUDGE_SCHEMA 1\) · coverage 0\.909",
+        r"11 steps · retried 1, 0 healed by it · unevaluable 1 \(JUDGE_SCHEMA 1\) → review",
+        r"coverage 0\.909 \[0\.623, 0\.984\]: 10 of 11 have a verdict; the rest is in no figure",
         r"precision 0\.375 0\.122 – 0\.722 8 calls",
         r"judge desk contradicts code in 1 of 10 verdicts, 0\.100 \[0\.018, 0\.404\]: grade 1",
         r"allowance#g0 FAIL abstention_error: \(none\), not get_limit",
@@ -136,8 +137,8 @@ def test_a_run_of_golden_is_shown_too(rightcall, show):
     run = run_of(rightcall, "golden")
     lines = show(run)
     assert in_order(
-        lines, rf"{run} · golden · finished · .*", r"10 traces · coverage 1\.000",
-        r"4 PASS · 6 FAIL \(1 by veto\) · pass rate 0\.400 \[0\.168, 0\.687\] n=10",
+        lines, rf"{run} · golden · finished · .*", r"profile balanced", r"10 results: 4 PASS, 6 FAIL \(1 by veto\)",
+        r"pass rate 0\.400 \[0\.168, 0\.687\] n=10 \(wilson 0\.95\)", r"stolen FAIL overall 0\.00 · veto: .*",
         r"twice FAIL overall 0\.69",
     ), lines  # fmt: skip
 
@@ -173,8 +174,9 @@ def test_a_run_that_was_killed_is_unfinished_and_shown_with_what_it_has(rightcal
     run = rightcall("runs", "--json").json["runs"][0]["id"]
     lines = rightcall("show", run).out.splitlines()
     assert lines[0].startswith(f"{run} · selection · stopped · ")
-    assert lines[1].startswith("stopped: the budget of 1 calls is spent")
-    assert any("3 steps · not asked 2 · coverage 0.333" in line for line in lines)
+    assert lines[1].startswith("the run is not complete (stopped): the budget of 1 calls is spent")
+    assert any(line.startswith("3 steps · ") and line.endswith(" · not asked 2") for line in lines)
+    assert any(line.startswith("coverage 0.333 [") for line in lines)
 
 
 def test_hidden_characters_are_written_out(rightcall):

@@ -152,3 +152,10 @@ def test_what_would_make_a_rule_pass_or_mean_nothing_is_refused(table, words):
 
 def test_a_margin_of_one_point_of_five_is_no_fault():
     assert only({"rubric.regressions": {"margin": 1}}).margin == 1
+
+
+def test_a_baseline_of_no_branch_is_named_with_its_place():
+    _, (fault,) = read_rules({"regressions": {"against": "branch: "}})
+    assert (fault.path, fault.message) == (("regressions", "against"), "`branch:` names no branch; write branch:main")
+    (rule,), faults = read_rules({"regressions": {"against": "branch:main"}})
+    assert (rule.against, faults) == ("branch:main", [])

@@ -24,7 +24,7 @@ from grade_making import (
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rightcall.grade import pairing
+from rightcall.grade import arguments, pairing
 from rightcall.grade.pairing import pair
 
 # ---- the sentence, claim by claim --------------------------------------------------------------------------------
@@ -308,6 +308,50 @@ def test_pairing_is_optimal_with_edges_both_ways_through_another_tool(goldens, c
     made = {"tool": "m", "arguments": {}, "failed": data.draw(st.booleans()), "turn": 1_000}
     calls.insert(place, made)
     check_against_brute_force([*goldens, middle], calls, "partial")
+
+
+# ---- long groups, step by step -------------------------------------------------------------------------------------
+
+
+@property_test(100)
+@given(goldens_of(["s", "t"], 6, edges=False), calls_of(["s", "t"], 7))
+def test_equal_golden_calls_share_their_scores_and_no_others_do(goldens, calls):
+    golden, actual = as_golden(goldens, "any"), seen(*as_calls(calls))
+    scores = pairing.Scores(golden, actual)
+    for expected, index in product(range(len(goldens)), range(len(calls))):
+        if goldens[expected]["tool"] == calls[index]["tool"]:
+            assert scores(expected, index) == score_of(goldens[expected], calls[index])
+            assert scores(expected, index) == arguments.score(golden.calls[expected], actual, index)
+
+
+@property_test(100)
+@given(goldens_of(["t"], 4, edges=False), calls_of(["t"], 9, least=1))
+def test_only_calls_that_are_among_the_best_of_a_golden_are_tried(goldens, calls):
+    golden, actual = as_golden(goldens, "any"), seen(*as_calls(calls))
+    scores, expected, made = pairing.Scores(golden, actual), list(range(len(goldens))), list(range(len(calls)))
+    kept = set(made)
+    if len(made) > len(expected):
+        ranked = [sorted(made, key=lambda a, g=g: (-scores(g, a), a)) for g in expected]
+        kept = {a for best in ranked for a in best[: len(expected)]}
+    assert pairing._promising(scores, expected, made) == sorted(kept)
+
+
+@property_test(100)
+@given(goldens_of(["t"], 5, edges=False), calls_of(["t"], 7, least=1), st.randoms(use_true_random=False))
+def test_exchanges_are_all_those_that_leave_the_worth_as_it_is(goldens, calls, random):
+    golden, actual = as_golden(goldens, "any"), seen(*as_calls(calls))
+    scores, made = pairing.Scores(golden, actual), list(range(len(calls)))
+    size = min(len(goldens), len(calls))
+    partners = random.sample(made, size)
+    start = tuple(zip(sorted(random.sample(range(len(goldens)), size)), partners, strict=True))
+    wanted = [start]
+    for place, (g, a) in enumerate(start):
+        others = [{place: (g, other)} for other in made if other not in partners]
+        others += [{place: (g, b), at: (h, a)} for at, (h, b) in enumerate(start) if at > place]
+        candidates = [tuple(changed.get(at, both) for at, both in enumerate(start)) for changed in others]
+        worth = pairing._worth(golden, scores, start)
+        wanted += [one for one in candidates if pairing._worth(golden, scores, one) == worth]
+    assert list(pairing._exchanges(scores, start, made)) == wanted
 
 
 # ---- data flow ---------------------------------------------------------------------------------------------------

@@ -399,7 +399,7 @@ def test_a_report_holds_what_the_marked_tests_said(project):
     results, seen = rows()
     assert seen == ROWS
     value = json.loads(Path("out/results.json").read_bytes())
-    assert (value["run"]["id"], value["run"]["source"]) == (results.id, "pytest")
+    assert (value["run"]["id"], value["run"]["made_by"]) == (results.id, "pytest")
     assert results.id.startswith("pytest-2")
     assert value["summary"]["graders"]["golden"] == {
         "n": 7, "evaluated": 6, "unevaluable": 1, "passed": 4, "failed": 2, "skipped": 1, "coverage": 6 / 8,

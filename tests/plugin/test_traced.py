@@ -1,15 +1,19 @@
 """Assertions about calls: what holds, what does not, and what nobody can tell."""
 
+import json
 from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
-from rightcall import Call, Message, Policy, Result, call
-from rightcall.plugin import RecordedTrace, Undecided
+from rightcall import Call, Message, Policy, Result, Trace, call
+from rightcall.plugin import RecordedTrace, Undecided, UnknownToolWarning
 from rightcall.trace.model import TraceFinding
+
+# Most traces here have no catalog, and most assertions name tools that nobody called.
+pytestmark = pytest.mark.filterwarnings("ignore::rightcall.plugin.UnknownToolWarning")
 
 FREEZE = call("freeze", {"card": "4242", "note": "x"}, result={"status": "frozen", "at": 3})
 CLOSE = call("close", {"card": "4242"}, result={"status": "closed"})
@@ -30,6 +34,99 @@ def undecided(assertion):
     with pytest.raises(Undecided) as caught:
         assertion()
     return str(caught.value)
+
+
+# ---- names of tools -------------------------------------------------------------------------------------------------
+
+TOOLS = [{"name": "freeze"}, {"name": "close"}, {"name": "get_limit"}]
+
+NAMING = {
+    "should_call": lambda trace, name: trace.should_call(name),
+    "should_not_call": lambda trace, name: trace.should_not_call(name),
+    "should_not_call with arguments": lambda trace, name: trace.should_not_call(name, card="1"),
+    "should_call_only": lambda trace, name: trace.should_call_only("freeze", name),
+    "before": lambda trace, name: trace.should_call("freeze").before(name),
+    "after": lambda trace, name: trace.should_call("freeze").after(name),
+}
+
+
+@pytest.mark.parametrize("assertion", NAMING.values(), ids=NAMING)
+@pytest.mark.parametrize("where", ["trace", "case", "marker", "settings"])
+def test_a_name_that_the_catalog_does_not_have_is_an_error_that_names_the_nearest(
+    agent, tmp_path, recwarn, assertion, where
+):
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    more = {
+        "trace": {},
+        "case": {"case": {**LOST, "tools": TOOLS}},
+        "marker": {"tools": TOOLS},
+        "settings": {"settings": 'tools = "tools.json"'},
+    }[where]
+    tools_json = Raw(json.dumps(TOOLS).encode()) if where == "trace" else UNSET
+    trace = agent(**more).record(Trace(id="t", events=(FREEZE,), tools_json=tools_json))
+    said = undecided(lambda: assertion(trace, "get_limits"))
+    assert "`get_limits` is no tool of the catalog; did you mean `get_limit`?" in said
+    assert not recwarn.list
+
+
+def test_a_name_that_is_like_no_other_is_an_error_without_a_guess(traced):
+    said = undecided(lambda: traced(FREEZE, tools=TOOLS).should_not_call("order_pizza"))
+    assert "`order_pizza` is no tool of the catalog; check its spelling" in said
+
+
+def test_no_name_is_one_of_an_empty_catalog(traced):
+    assert "`freeze` is no tool" in undecided(lambda: traced(tools=[]).should_not_call("freeze"))
+
+
+def test_a_tool_that_was_called_although_it_is_in_no_catalog_has_a_name(traced):
+    trace = traced(call("invented"), tools=TOOLS)
+    trace.should_call("invented")
+    assert fails(lambda: trace.should_not_call("invented"))[0] == "invented was called"
+
+
+def test_an_alias_is_a_name(traced):
+    trace = traced(FREEZE, tools=TOOLS, settings='[aliases]\n"cards.lock" = "freeze"\n"cards.shut" = "close"')
+    trace.should_call("cards.lock")
+    trace.should_not_call("cards.shut")
+
+
+@pytest.mark.parametrize("form", ["function", "name", "class", "object"])
+def test_a_wrapped_tool_has_a_name_although_it_is_in_no_catalog(agent, form):
+    class Desk:
+        def look_up(self):
+            return None
+
+    recorder = agent(tools=TOOLS)
+    if form == "function":
+        recorder.tool(Desk().look_up)
+    elif form == "name":
+        recorder.tool("look_up")(len)
+    else:
+        recorder.tool(Desk if form == "class" else Desk())
+    recorder.recorded().should_not_call("look_up")
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_a_catalog_a_name_that_stands_nowhere_else_is_said_once_in_a_warning(agent):
+    test = agent()
+    first, second = (test.record(Trace(id="t", events=(FREEZE,))) for _ in range(2))
+    with pytest.warns(UnknownToolWarning, match="no tool `freezes` is known: .*did you mean `freeze`") as said:
+        first.should_not_call("freezes")
+    second.should_not_call("freezes")
+    first.should_call_only("freeze", "freezes")
+    assert [one.filename for one in said] == [__file__]
+    with pytest.warns(UnknownToolWarning, match=r"no tool `shut` is known: .* \(check its spelling\)") as said:
+        first.should_call_only("freeze", "shut")
+    assert [one.filename for one in said] == [__file__]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_name_that_stands_in_a_golden_or_a_policy_needs_no_catalog(traced):
+    policy = {"forbidden": ["close"], "requires": [{"tool": "refund", "before": ["check"]}]}
+    settings = '[[policy.substitution]]\nexpected = "hold"\ncalled = "drop"\n[policy.classes]\nwipe = "destructive"'
+    trace = traced(case={**LOST, "policy": policy}, settings=settings)
+    for name in ("freeze", "close", "refund", "check", "hold", "drop", "wipe"):
+        trace.should_not_call(name)
 
 
 # ---- should_call -----------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def test_the_types_are_those_that_a_checker_sees():
 
 
 def test_the_public_names_are_there():
-    assert rightcall.plugin.__all__ == ["Agent", "Calls", "RecordedTrace", "Undecided"]
+    assert rightcall.plugin.__all__ == ["Agent", "Calls", "RecordedTrace", "Undecided", "UnknownToolWarning"]
     for name in rightcall.plugin.__all__:
         assert getattr(rightcall.plugin, name).__name__ == name
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):

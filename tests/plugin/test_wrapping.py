@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 
 import pydantic
@@ -187,6 +188,60 @@ def test_a_result_that_json_has_no_form_for_is_not_captured(spy):
     spy(lambda: {1, 2}, "look")()
     (call,) = spy.recording.events
     assert (call.result.is_captured, call.failed) == (False, False)
+
+
+class Shelf(dict):
+    """A toolbox whose methods are written in C."""
+
+    largest = max
+
+
+@pytest.mark.parametrize("box", [Shelf, Shelf({"a": 1})])
+def test_a_toolbox_whose_methods_are_written_in_c(spy, box):
+    wrapped_box = spy(box)
+    shelf = wrapped_box({"a": 1}) if isinstance(box, type) else wrapped_box
+    assert shelf.pop("a") == 1
+    assert shelf.pop("b", None) is None
+    assert shelf.get("c", 5) == 5
+    assert shelf.largest(3, 5) == 5
+    assert [(tool, arguments) for tool, arguments, *_ in spy.calls] == [
+        ("pop", {"args": ["a"]}),
+        ("pop", {"args": ["b", None]}),
+        ("get", {"key": "c", "default": 5}),
+        ("largest", {"args": [3, 5]}),
+    ]
+
+
+def test_arguments_without_names_of_a_tool_that_does_not_say_what_it_takes_are_a_list(spy):
+    with pytest.raises(ValueError, match="no signature"):
+        inspect.signature(max)
+    assert spy(max)(3, 5) == 5
+    assert spy(max, "largest")([1, 2], default=0) == 2
+    assert spy(dict.fromkeys, "keys")(["a"]) == {"a": None}
+    assert spy(functools.partial(max, 3), "at_least_3")(2) == 3
+    assert [(tool, arguments) for tool, arguments, *_ in spy.calls] == [
+        ("max", {"args": [3, 5]}),
+        ("largest", {"args": [[1, 2]], "default": 0}),
+        ("keys", {"iterable": ["a"]}),
+        ("at_least_3", {"args": [2]}),
+    ]
+
+
+def test_a_tool_that_does_not_say_what_it_takes_and_gets_nothing_has_no_arguments(spy):
+    with pytest.raises(TypeError):
+        spy(max)()
+    assert spy.calls[0][1] == {}
+
+
+def test_two_arguments_of_one_name_are_not_captured(spy):
+    def look(*args, **kwargs):
+        return len(args) + len(kwargs)
+
+    assert spy(look)(1, args=2) == 2
+    with pytest.raises(TypeError):
+        spy(max)(1, args=2)
+    assert [call.arguments_status for call in spy.recording.events] == ["not_captured"] * 2
+    assert "two of one name" in spy.recording.findings[0].message
 
 
 def test_arguments_that_the_tool_does_not_take_are_recorded_if_they_have_names(spy):

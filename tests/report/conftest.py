@@ -15,9 +15,10 @@ from rich.console import Console
 # The tests are no package, so a module that they share is found by its folder.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from rightcall.report import markdown
-from rightcall.report.terminal import print_run
-from rightcall.report.written.golden import WRITERS
+from report_making import ended_writers
+
+from rightcall.report.terminal.report import ONE_TRACE, Look, print_report
+from rightcall.report.written.ended import ended_view
 from rightcall.run.golden.grading import Graded, run
 from rightcall.run.inputs.prepare import prepare
 from rightcall.settings.load import load_settings
@@ -52,7 +53,8 @@ def screen():
     def show(done: Graded, *, full: bool = False, terminal: bool = False, **options: Any) -> str:
         text = StringIO()
         console = Console(file=text, width=80, force_terminal=terminal, highlight=False, **options)
-        print_run(console, done, full=full)
+        look = ONE_TRACE if full else Look(explained=done.plan.kept_failures)
+        print_report(console, ended_view(done), look)
         return text.getvalue()
 
     return show
@@ -64,7 +66,7 @@ def written():
 
     def show(done: Graded, suffix: str) -> str:
         stream = BytesIO()
-        WRITERS[suffix](done, stream)
+        ended_writers(done)[suffix](stream)
         return stream.getvalue().decode()
 
     return show
@@ -75,13 +77,13 @@ def everywhere(screen, written):
     """Every text that a run leaves behind, by where."""
 
     def show(done: Graded) -> dict[str, str]:
-        said = {suffix: written(done, suffix) for suffix in WRITERS}
+        said = {suffix: written(done, suffix) for suffix in ended_writers(done)}
         return {**said, "pipe": screen(done), "terminal": screen(done, terminal=True), "full": screen(done, full=True)}
 
     return show
 
 
 @pytest.fixture
-def document():
+def document(written):
     """The Markdown of a run."""
-    return markdown.render
+    return lambda done: written(done, ".md")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rightcall.errors import Place
 from rightcall.report.formats import writing as formats
 from rightcall.report.view.model import CallLine, CaseView, Counts, GraderView, PolicyFinding, ReportView
+from rightcall.report.written.ended import ended_view, write_json, write_jsonl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -72,3 +73,14 @@ def written(view: ReportView, suffix: str) -> bytes:
     stream = BytesIO()
     formats.WRITERS[suffix](view, stream)
     return stream.getvalue()
+
+
+def ended_writers(run: Any) -> dict[str, Callable[[IO[bytes]], None]]:
+    """What writes a run of one grader that has just ended, by suffix."""
+    reports = {
+        suffix: lambda stream, write=write: write(ended_view(run), stream) for suffix, write in formats.WRITERS.items()
+    }
+    return {
+        ".json": lambda stream: write_json(run, stream),
+        ".jsonl": lambda stream: write_jsonl(run, stream),
+    } | reports

@@ -16,6 +16,7 @@ from rightcall.errors import ConfigError, RightcallError, StoreError
 from rightcall.report.bundle import writing as bundling
 from rightcall.report.bundle.suite import cleaner_of, write_prompts
 from rightcall.report.bundle.writing import refuse_target, write_bundle
+from rightcall.run.bundle import records
 from rightcall.run.bundle.check import check_bundle
 from rightcall.run.judging.record import sha256_of
 from rightcall.settings.load import load_settings
@@ -211,6 +212,15 @@ def test_the_same_store_gives_the_same_bytes(tmp_path):
     assert [info.filename for info in infos] == sorted(files_of(tmp_path / "a"))
     assert {info.date_time for info in infos} == {(1980, 1, 1, 0, 0, 0)}
     assert all(stat.S_ISREG(info.external_attr >> 16) for info in infos)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_how_many_bodies_are_read_at_once_is_not_to_be_seen(tmp_path, monkeypatch, size):
+    rubric(tmp_path / "a")
+    monkeypatch.setattr(records, "_BODIES", size)
+    monkeypatch.setattr(records, "_PAGE", size + 1)
+    rubric(tmp_path / "b")
+    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
 
 
 # ---- whole or not at all ----

@@ -12,10 +12,15 @@ from rich.console import Console
 
 sys.path.append(str(Path(__file__).parents[1] / "run"))
 
+from calibration_making import put_by_tool
 from labels_making import calibrated, put_labels, put_run, told
 
-from rightcall.report.calibration import markdown, plain_values, print_calibration
-from rightcall.report.calibration_parts import p_value, parts_of
+from rightcall.report.calibration.building import field_view, view_of
+from rightcall.report.calibration.markdown import markdown
+from rightcall.report.calibration.parts import parts_of
+from rightcall.report.calibration.terminal import print_calibration
+from rightcall.report.calibration.words import p_value
+from rightcall.report.written.calibration import plain_values
 from rightcall.stats.fitness import condition
 from rightcall.store.store import Store
 
@@ -28,7 +33,7 @@ def store(tmp_path):
 
 def printed(report, width=80):
     stream = io.StringIO()
-    print_calibration(Console(file=stream, width=width, no_color=True), report)
+    print_calibration(Console(file=stream, width=width, no_color=True), view_of(report))
     return stream.getvalue()
 
 
@@ -40,11 +45,26 @@ def test_what_is_missed_stands_first_in_the_fitness(store):
     put_run(store)
     put_labels(store, told(20, 30, 2, 70), people=2)
     report = calibrated(store)
-    [part] = [one for one in parts_of(report.calibrations[0], "all") if one.title == "fitness"]
+    [part] = [one for one in parts_of(field_view(report.calibrations[0], "all")) if one.title == "fitness"]
     answers = [line.split()[0] for line in part.lines if line.split()[0] in ("PASS", "FAIL", "INCONCLUSIVE")]
     assert answers == sorted(answers, key=("FAIL", "INCONCLUSIVE", "PASS").index)
     assert answers[0] == "FAIL"
     assert part.lines[-1].startswith("verdict: ✗ NOT FIT")
+
+
+def test_what_is_caught_and_missed_is_counted(store):
+    put_run(store)
+    put_labels(store, told(38, 7, 4, 71))
+    shown = said(calibrated(store))
+    assert "people call 45 of these FAIL: the judge catches 38 and misses 7; of the 75 others it clears 71" in shown
+
+
+def test_what_is_caught_on_a_scale_leaves_out_what_is_not_at_issue(store):
+    put_run(store, "rubric")
+    pairs = [(1, 1)] * 12 + [(5, 1)] * 3 + [(5, 5)] * 20 + [(2, 5)] * 4
+    put_labels(store, [*pairs, (None, 5)], "rubric")
+    shown = said(calibrated(store))
+    assert "people call 15 of these 1 to 3: the judge catches 12 and misses 3; of the 24 others it clears 20" in shown
 
 
 def test_an_undefined_figure_is_a_dash_with_its_reason_below(store):
@@ -82,14 +102,16 @@ def test_text_of_others_cannot_play_tricks(store):
     report = calibrated(store)
     assert "\x1b" not in printed(report)
     assert "\\u202e" in printed(report)
-    assert "\u202e" not in markdown(report)
+    assert "\u202e" not in markdown(view_of(report))
 
 
 def test_markdown_has_the_same_parts_and_escapes(store):
     put_run(store, model="a|b<i>")
     put_labels(store, told(38, 7, 4, 71))
-    page = markdown(calibrated(store))
-    assert page.startswith("# Calibration\n\n## fast · selection · grade")
+    page = markdown(view_of(calibrated(store)))
+    assert page.startswith("# Calibration\n\n## Which judge may decide what\n\n| judge | answer | why |")
+    assert "| fast · selection · grade | ◐ INSUFFICIENT | catches FAIL: detection 0.8444" in page
+    assert "\n\n## fast · selection · grade   ◐ INSUFFICIENT\n" in page
     assert "model a\\|b\\<i\\>" in page
     assert "| FAIL | 7 | 38 | 0.375" in page
     assert "### fitness" in page
@@ -113,7 +135,7 @@ def test_a_figure_that_fails_is_never_shown_as_the_threshold(store):
     one = replace(
         one, figures=replace(one.figures, detection=detection), fitness=replace(one.fitness, conditions=conditions)
     )  # fmt: skip
-    parts = list(parts_of(one, "all"))
+    parts = list(parts_of(field_view(one, "all")))
     [row] = [row for part in parts if part.grid for row in part.grid.rows if row[0] == "catches FAIL (Se)"]
     assert row[1:3] == ("0.79996", f"0.79996 – {detection.high:.3f}")
     [line] = [line for part in parts for line in part.lines if line.startswith("FAIL  catches")]
@@ -129,6 +151,21 @@ def test_what_was_chosen_on_these_labels_is_said_to_be(store):
     assert "decide alone from 0.9 on" in shown
     assert "a threshold and a map chosen on these labels look a little too good on them: look again" in shown
     assert "a threshold says where the judge is seldom wrong, not that it is fit" in shown
+
+
+def test_who_lacks_a_ceiling_is_told_how_to_get_one(store):
+    put_run(store)
+    put_labels(store, told(50, 2, 2, 60))
+    shown = said(calibrated(store))
+    assert "no item was answered by two people; let two people answer at least 30 of these items" in shown
+
+
+def test_groups_that_find_no_room_are_counted(store):
+    put_run(store)
+    put_by_tool(store, told(20, 5, 5, 30), 9)
+    report = calibrated(store)
+    assert len(report.calibrations[0].strata) == 9
+    assert "3 more groups in the JSON output" in said(report)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ import pytest
 
 from rightcall import grade, load_cases, load_traces
 from rightcall.case.parse import read_case
+from rightcall.case.policy import Policy
 from rightcall.errors import Place
 from rightcall.grade.selection import SelectionResult
-from rightcall.report.view.call_diff import LONGEST, MOST, call_diff, step_diff
+from rightcall.report.view.call_diff import USUAL, call_diff, step_diff
+from rightcall.report.view.model import Extent
 from rightcall.trace.sources.native import read_line
 
 WALLET = Path(__file__).resolve().parents[2] / "examples/lost-wallet"
@@ -53,15 +55,26 @@ def test_without_the_case_what_was_called_is_still_there():
 
 
 def test_long_values_and_long_traces_are_cut_and_say_so():
-
-    calls = [{"tool": "send", "arguments": {"text": "x" * 5_000}, "result": "y" * 5_000}] * (MOST + 5)
+    most, longest = USUAL.lines or 0, USUAL.value or 0
+    calls = [{"tool": "send", "arguments": {"text": "x" * 5_000}, "result": "y" * 5_000}] * (most + 5)
     trace = read_line(json.dumps({"id": "t", "calls": calls}).encode(), Place())
     case = read_case(json.dumps({"id": "c", "expect": {"calls": []}}).encode(), Place())
     lines = call_diff(grade(case, trace), trace, case)
-    assert len(lines) == MOST + 1
+    assert len(lines) == most + 1
     assert lines[-1].notes == ("5 more lines are not shown",)
-    assert len(lines[0].actual or "") < LONGEST + 50
-    assert len(lines[0].result or "") == LONGEST
+    assert len(lines[0].actual or "") < longest + 50
+    assert len(lines[0].result or "") == longest
+    whole = call_diff(grade(case, trace), trace, case, Extent(None, None, None))
+    assert len(whole) == most + 5
+    assert "x" * 5_000 in (whole[0].actual or "")
+    assert whole[0].result == "y" * 5_000
+
+
+def test_where_nothing_was_expected_a_call_is_not_one_too_many():
+    trace = read_line(json.dumps({"id": "t", "calls": [{"tool": "look", "arguments": {}}]}).encode(), Place())
+    case = read_case(json.dumps({"id": "c"}).encode(), Place())
+    (line,) = call_diff(grade(case, trace, policy=Policy(forbidden=("drop",))), trace, case)
+    assert (line.state, line.bad, line.notes) == ("matched", False, ())
 
 
 @pytest.mark.parametrize(

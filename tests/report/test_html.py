@@ -355,3 +355,16 @@ print(json.dumps([resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, str
 def test_the_parts_of_a_gate_are_what_the_tests_say():
     assert {decision.answer for decision in decisions()} == {"PASS", "FAIL", "INCONCLUSIVE", "NOT_COMPARABLE", "WAIT"}
     assert diff().graders[0].lost == 2
+
+
+def test_a_diagram_without_an_answer_is_a_sentence_and_no_empty_drawing():
+    from rightcall.report.view.model import Reliability
+
+    empty = Reliability(caption="Confidence of judge desk", bins=(), notes=("code has decided none of the pairs",))
+    view = ReportView(
+        title="empty", run_id=None, status="finished",
+        graders=(GraderView(grader="preference", counts=Counts(n=1, passed=1), reliability=(empty,)),),
+    )  # fmt: skip
+    text = html(view)
+    assert "Confidence of judge desk: code has decided none of the pairs" in text
+    assert "<figure>" not in text

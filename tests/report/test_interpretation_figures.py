@@ -10,13 +10,14 @@ from rich.console import Console
 from rightcall.grade.interpretation import InterpretationResult, UnsupportedValue
 from rightcall.report.interpretation_figures import (
     MISREAD,
-    interpretation_table,
-    print_interpretation,
     read_or_misread,
     reading_lines,
     reading_words,
     said_of_reading,
 )
+from rightcall.report.terminal.report import print_brief
+from rightcall.report.view import brief
+from rightcall.report.view.scores import InterpretationCollector
 from rightcall.run.interpretation.figures import InterpretationAggregate, Skipped
 from rightcall.run.interpretation.sampling import TwoPhases
 
@@ -32,7 +33,7 @@ def result(**changed):
 
 def printed(figures):
     out = io.StringIO()
-    print_interpretation(Console(file=out, width=80), figures)
+    print_brief(Console(file=out, width=80), brief.interpretation(figures))
     return " ".join(out.getvalue().split())
 
 
@@ -42,7 +43,8 @@ def test_a_run_without_any_result_says_why_there_is_no_figure():
     assert said.startswith("7 more without a reading (skipped, listed): no_result 7")
     assert "… 2 more: --json lists them" in said
     assert "no fidelity: nothing was evaluated" in said
-    assert "- 7 calls without a reading were skipped" in interpretation_table(aggregate.summary())
+    lines = InterpretationCollector(aggregate.summary()).parts().lines
+    assert "7 calls without a reading were skipped: no_result 7" in lines
 
 
 def test_doubles_that_are_too_few_for_a_correction_are_said():

@@ -9,7 +9,8 @@ import pytest
 from desk_suite import DESK, copy_desk, reply, step, steps_with_judge
 from rich.console import Console
 
-from rightcall.report.judged_terminal import SHOWN, print_judged, warning_style
+from rightcall.report.terminal.report import USUAL, print_report, warning_style
+from rightcall.report.written.ended import ended_view
 from rightcall.run.graders.setup import Flags, set_up_rubric, set_up_selection
 from rightcall.settings.load import load_settings
 
@@ -27,7 +28,7 @@ def printed(setup, *, width: int = 80, terminal: bool = False, **options) -> lis
     text = StringIO()
     console = Console(file=text, width=width, force_terminal=terminal, highlight=False, **options)
     with setup.run() as judged:
-        print_judged(console, judged)
+        print_report(console, ended_view(judged))
     return text.getvalue().splitlines()
 
 
@@ -52,15 +53,15 @@ def test_no_line_is_wider_than_the_screen_and_no_word_is_broken(tmp_path, grader
 
 
 def test_only_the_first_failures_are_listed_and_the_rest_is_named():
-    steps_with_judge([(step(f"s-{n}", "close"), []) for n in range(SHOWN + 3)] + [(step("good"), [])])
+    steps_with_judge([(step(f"s-{n}", "close"), []) for n in range(USUAL.listed + 3)] + [(step("good"), [])])
     lines = printed(selection())
-    assert sum(line.startswith("  s-") for line in lines) == SHOWN
+    assert sum(line.startswith("  s-") for line in lines) == USUAL.listed
     assert "  … 3 more: -o FILE writes all" in lines
     assert not any("good" in line for line in lines)
 
 
 def test_on_record_the_rest_is_shown_by_the_run_and_one_by_its_id():
-    judge = steps_with_judge([(step(f"s-{n}", "close"), [reply("close")]) for n in range(SHOWN + 1)])
+    judge = steps_with_judge([(step(f"s-{n}", "close"), [reply("close")]) for n in range(USUAL.listed + 1)])
     lines = printed(selection(judge))
     assert any(line.startswith("  … 1 more: rightcall show ") and line.endswith(" --failed") for line in lines)
     assert "  each in full: rightcall show s-0" in lines

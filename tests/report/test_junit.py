@@ -48,7 +48,7 @@ def test_the_counts_are_those_of_the_elements():
 
 def test_what_was_never_to_be_judged_is_skipped_and_no_error():
     counts = Counts(n=1, error=1, aside=1)
-    root = read(report([case("p", "error", kind="undecided")], graders=(GraderView(grader="golden", counts=counts),)))
+    root = read(report([case("p", "error", kind="undecided", aside=True)], graders=(GraderView(grader="golden", counts=counts),)))
     assert [one.tag for one in root.find("testsuite/testcase") or ()] == ["skipped"]
     assert root.get("errors") == "0"
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import json
+import math
+import tempfile
 
+import duckdb
 import polars as pl
 import pyarrow.parquet
 import pytest
@@ -46,6 +50,87 @@ def test_two_other_readers_see_every_value_as_it_was(tmp_path_factory, rows):
     ]
     assert table.to_pylist() == wanted
     assert frame.to_dicts() == wanted
+
+
+HOSTILE = ("", " ", "\0", "a\0b", "=1+1", "@SUM(A1)", "+1", "-1", '"', '""', "'", "\\", "\r\n", "\t", ",", "null", "NULL",
+           "\\N", "NaN", "true", "1", "1e5", "2026-11-30", "2026-11-30T10:00:00Z", "{}", "[]", "\u2028", "\ufeff", "⟦card:9f3a⟧", "\U0001f600")  # fmt: skip
+HARD = {
+    "text": st.sampled_from(HOSTILE) | TEXTS,
+    "integer": st.sampled_from([0, -1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63)]),
+    "number": st.sampled_from([0.0, -0.0, 5e-324, -1.7976931348623157e308, 0.1, 1e22, 3, 2**53, -(2**53), 10**30 - 10**30 % 2**60]),
+    "flag": st.booleans(),
+    "json": st.recursive(
+        st.none() | st.booleans() | st.sampled_from([10**30, -(10**30), 2**64, -0.0, 1e-7]) | st.sampled_from(HOSTILE),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(HOSTILE), inner, max_size=3),
+        max_leaves=6,
+    ),
+}  # fmt: skip
+HARD_ROWS = st.lists(
+    st.fixed_dictionaries({}, optional={name: st.none() | HARD[kind] for name, kind in KINDS.items()}), max_size=8
+)
+
+
+def told_apart(value):
+    """A value as a text in which -0.0 is not 0.0, and no type is another."""
+    return repr(float(value) if isinstance(value, float) else value)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(rows=HARD_ROWS)
+def test_values_that_look_like_something_else_are_what_they_were_for_duckdb_and_polars(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("lake") / "rows.parquet"
+    assert write_parquet(path, KINDS, rows) == len(rows)
+    wanted = []
+    for row in rows:
+        plain = {name: row.get(name) for name in KINDS}
+        plain["e'f"] = None if plain["e'f"] is None else float(plain["e'f"])
+        plain["h"] = None if plain["h"] is None else json.dumps(plain["h"], ensure_ascii=False, separators=(",", ":"))
+        wanted.append([told_apart(value) for value in plain.values()])
+    same_text = [at for at, name in enumerate(KINDS) if name != "h"]
+    with duckdb.connect(":memory:") as connection:
+        found = connection.execute("SELECT * FROM read_parquet($path)", {"path": str(path)}).fetchall()
+    for read in (found, pl.read_parquet(path).rows()):
+        assert [[told_apart(row[at]) for at in same_text] for row in read] == [
+            [row[at] for at in same_text] for row in wanted
+        ]
+        # Nested values keep every digit: what Python reads from the text is what was given.
+        assert [json.loads(row[4] or "null") for row in read] == [row.get("h") for row in rows]
+
+
+def test_the_same_rows_give_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        rows = ({"a": f"t{index}", "b": index / 7, "c": [index] * (index % 5)} for index in range(12_000))
+        write_parquet(tmp_path / f"{name}.parquet", {"a": "text", "b": "number", "c": "json"}, rows)
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1, 10**400, math.nan, math.inf, -math.inf])
+def test_a_number_that_would_be_another_one_in_its_column_is_refused(tmp_path, value):
+    with pytest.raises(RunError, match=r"has more than 53 bits|is no JSON number"):
+        write_parquet(tmp_path / "x.parquet", {"a": "number"}, [{"a": 1.5}, {"a": value}])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_where_temporary_files_go(tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    write_parquet(tmp_path / "x.parquet", {"a": "integer"}, [{"a": 1}])
+
+    def rows():
+        yield {"a": 1}
+        assert list((tmp_path / "temporary").iterdir())
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_parquet(tmp_path / "y.parquet", {"a": "integer"}, rows())
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert {one.name for one in tmp_path.iterdir()} == {"temporary", "x.parquet"}
+
+
+def test_no_room_for_temporary_files_is_one_line(tmp_path):
+    with pytest.raises(RunError, match="the rows cannot be kept for the file: No space left on device") as caught:
+        lake._spool(lake.Path("/dev/full"), {"a": "text"}, [{"a": "x" * 100_000}] * 3)
+    assert "make room where temporary files go (TMPDIR)" in str(caught.value)
 
 
 def test_the_order_of_many_rows_is_kept(tmp_path):

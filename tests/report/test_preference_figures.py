@@ -9,8 +9,11 @@ import msgspec
 from rich.console import Console
 
 from rightcall.grade.preference import OrderVerdict, PreferenceResult, TraceSize
-from rightcall.report.figures import main_figure, print_figures
-from rightcall.report.preference_figures import bias_notes, markdown, pair_lines, pair_words, said_of_pair
+from rightcall.report.figures import main_figure
+from rightcall.report.preference_figures import bias_notes, pair_lines, pair_words, said_of_pair
+from rightcall.report.terminal.report import print_brief
+from rightcall.report.view import brief
+from rightcall.report.view.model import Table
 from rightcall.run.preference.figures import Evidence, PreferenceAggregate
 
 
@@ -29,7 +32,7 @@ def figures(*results, agents=("prod", "cand"), without=0, **changed) -> dict:
 
 def shown(found) -> str:
     stream = io.StringIO()
-    print_figures(Console(file=stream, width=80, color_system=None), "preference", found)
+    print_brief(Console(file=stream, width=80, color_system=None), brief.preference(found))
     assert max(map(len, stream.getvalue().splitlines())) <= 80
     return " ".join(stream.getvalue().split())
 
@@ -85,7 +88,9 @@ def test_three_agents_get_a_ranking():
     ]  # fmt: skip
     found = figures(*rows, agents=("x", "y", "z"))
     assert "ranking ability 95 % rank won lost tied z " in shown(found)
-    assert any(line.startswith("| z | +") for line in markdown(found, str))
+    (table,) = [one for one in brief.preference(found) if isinstance(one, Table)]
+    assert table.rows[0][0] == "z"
+    assert table.rows[0][1].startswith("+")
 
 
 def test_a_judge_that_prefers_a_place_is_named_in_the_notes():
@@ -182,7 +187,6 @@ def test_a_ranking_keeps_its_numbers_whole_beside_a_long_name_and_names_who_is_n
     assert "95 % rank won lost tied" in text
     assert "1–2 1 1 0" in text
     assert "not ranked, in no pair with a verdict: third" in text
-    assert markdown(found, str)[-1] == "not ranked, in no pair with a verdict: third"
 
 
 def test_a_second_judge_against_the_first_is_told_beside_what_it_settled():

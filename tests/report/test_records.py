@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 from rightcall.report.figures import main_figure, short
-from rightcall.report.one import said, stands_out, urgency, words
+from rightcall.report.one import said, words
 from rightcall.report.records import print_attempts, print_runs, read_as, run_rows
 from rightcall.stats.intervals import wilson
-from rightcall.store.records import AttemptRecord, RunEvent, RunRecord
+from rightcall.store.records import AttemptRecord, GateRecord, RunEvent, RunRecord
 
 
 def shown(show, *arguments, width: int = 80) -> list[str]:
@@ -47,7 +47,12 @@ def test_each_run_is_one_line_with_what_came_of_it_below(width):
         (run(1, "golden"), event(1, n=1, pass_rate=estimate(1, 1))),
         (run(0, "rubric", judges=[{"name": "j"}]), None),
     ]
-    lines = shown(print_runs, "here", pairs, width=width)
+    answers = {
+        "20261129-1": GateRecord(
+            run_id="20261129-1", at="", asked_by="run", answer="INCONCLUSIVE", exit_code=3, rules_sha256=""
+        )
+    }
+    lines = shown(print_runs, "here", pairs, answers, width=width)
     assert max(map(len, lines)) <= width
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == [
         "run", "20261129-2", "20261129-1", "20261129-0",
@@ -55,11 +60,12 @@ def test_each_run_is_one_line_with_what_came_of_it_below(width):
     assert lines[1].endswith("…")
     assert lines[2].split(" · ")[:2] == ["              4 steps", "3 not asked"]
     assert "1 trace · pass rate 1.000 [0.207, 1.000] n=1" in "\n".join(lines)
-    assert lines[-1].split()[3:] == ["rubric", "unfinished", "j"]
+    assert lines[-1].split()[3:] == ["rubric", "unfinished", "–", "j"]
+    assert "golden     finished     ◐ INCONCL   code alone" in "\n".join(lines)
 
 
 def test_rows_of_runs_are_plain_values():
-    (row,) = run_rows([(run(0, "rubric"), None)])
+    (row,) = run_rows([(run(0, "rubric"), None)], {})
     assert (row["status"], row["message"], row["summary"]) == ("unfinished", None, {})
 
 
@@ -130,24 +136,14 @@ def test_how_a_reply_was_read_in_a_few_words(attempt, shown_as):
 # ---- one result on one line ------------------------------------------------------------------------------------------
 
 
-def test_what_stands_out_and_in_which_order():
+def test_the_answer_of_a_result_is_one_word():
     results = [
         {"status": "EVALUATED", "verdict": "PASS"},
         {"status": "UNEVALUABLE", "verdict": None},
         {"status": "EVALUATED", "verdict": None, "misuse_severity": "HIGH"},
-        {"status": "EVALUATED", "verdict": "FAIL"},
-        {"status": "EVALUATED", "verdict": None, "misuse_severity": "CRITICAL"},
-        {"status": "EVALUATED", "verdict": None, "misuse_severity": "LOW"},
+        {"status": "EVALUATED", "verdict": None},
     ]
-    assert [said(one) for one in sorted(results, key=urgency)] == [
-        "CRITICAL",
-        "FAIL",
-        "HIGH",
-        "UNEVALUABLE",
-        "PASS",
-        "LOW",
-    ]
-    assert [stands_out(one) for one in results] == [False, True, True, True, True, False]
+    assert [said(one) for one in results] == ["PASS", "UNEVALUABLE", "HIGH", "EVALUATED"]
 
 
 def test_why_a_result_is_what_it_is():

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rightcall.report.review.queue import age, import_lines, left, short, span
-from rightcall.report.signed import signed_line
 from rightcall.run.people.labels import Imported
 from rightcall.stats.intervals import undefined, wilson
 
@@ -45,7 +44,3 @@ def test_a_file_without_anything_new_says_so():
         "0 of them count as answers",
         "1 came late: kept as extra",
     ]
-
-
-def test_nothing_critical_is_no_line():
-    assert signed_line([]) is None

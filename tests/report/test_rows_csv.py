@@ -11,7 +11,8 @@ import pytest
 from report_making import case, hostile_case, report, written
 
 from rightcall.report.files import cell
-from rightcall.report.formats.rows_csv import COLUMNS
+from rightcall.report.formats.rows_csv import COLUMNS, columns_of
+from rightcall.report.view.model import Counts, GraderView
 
 
 def rows(view) -> list[dict[str, str]]:
@@ -56,11 +57,11 @@ def test_a_result_without_a_verdict_has_an_empty_score_and_never_0(shared_data, 
     known = reported(shared_data, fault)
     outcomes = {"FAIL": "failed", "PASS": "passed", "ERROR": "error", "SKIPPED": "waiting"}
     cases = [
-        case(f"t-{n}", outcomes[one["st"]], facts=() if one["s"] is None else (("overall", f"{one['s']:g}"),))
+        case(f"t-{n}", outcomes[one["st"]], fields=() if one["s"] is None else (("overall", one["s"]),))
         for n, one in enumerate(known["minimal_input"]["rows"])
     ]
     scores = [row["score"] for row in rows(report(cases))]
-    assert scores == ["0", "", "", "1"]
+    assert [score and float(score) for score in scores] == [0, "", "", 1]
     numbers = [float(score) for score in scores if score]
     assert fsum(numbers) / len(numbers) == known["right_answer"]["mean"]
     assert len(numbers) == known["right_answer"]["n"]
@@ -77,3 +78,25 @@ def test_hostile_text_breaks_no_row():
     found = rows(report([hostile_case(), case("next")]))
     assert [row["unit"] for row in found][1:] == ["next"]
     assert "\x1b" not in str(found)
+
+
+def test_the_fields_of_each_grader_are_columns_of_their_own_and_a_taken_name_says_whose_it_is():
+    graders = (
+        GraderView(grader="golden", counts=Counts(), fields=("overall", "findings", "confidence")),
+        GraderView(grader="interpretation", counts=Counts(), fields=("score", "findings")),
+    )
+    fields = (("overall", 1 / 3), ("confidence", 0.25))
+    view = report(
+        [case("a", fields=fields), case("b", grader="interpretation", fields=(("score", 4),))], graders=graders
+    )
+    assert columns_of(view) == ("overall", "findings", "interpretation.score")
+    first, second = rows(view)
+    assert (first["overall"], first["confidence"], first["interpretation.score"]) == (repr(1 / 3), "0.25", "")
+    assert (second["overall"], second["score"], second["interpretation.score"]) == ("", "", "4")
+
+
+@pytest.mark.parametrize("text", ["=1+1", "@x", "\t=1"])
+def test_a_field_that_would_run_is_plain_text_and_so_is_its_name(text):
+    part = GraderView(grader="own", counts=Counts(), fields=(f"reply.{text}", text))
+    (row,) = rows(report([case("a", grader="own", fields=((text, text),))], graders=(part,)))
+    assert row[f"'{text}"] == f"'{text}"

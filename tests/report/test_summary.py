@@ -10,9 +10,11 @@ import msgspec
 import pytest
 
 from rightcall import __version__
-from rightcall.report.summary import NOT_SUCCESS, counted, headline, most_first, notes, run_facts, summary
+from rightcall.report.summary import NOT_SUCCESS, counted, most_first, run_facts, summary
 from rightcall.report.view.building import view_of
+from rightcall.report.written.ended import ended_view
 from rightcall.run.finished.live import graded_results
+from rightcall.run.finished.unread import unread_words
 from rightcall.stats.intervals import wilson
 
 FEED = {"tool": "feed", "arguments": {"tank": 2}}
@@ -128,6 +130,11 @@ def test_vetoes_and_verdicts_by_policy_alone_are_counted(graded):
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 
+def headline(done) -> list[str]:
+    """The counts of a run as every report has them."""
+    return [*ended_view(done).graders[0].headline]
+
+
 def test_the_headline_has_counts_rate_interval_and_what_it_does_not_say(graded):
     said = headline(graded([CASE], [trace("t", FEED)]))
     assert said == ["1 result: 1 PASS, 0 FAIL", "pass rate 1.000 [0.207, 1.000] n=1 (wilson 0.95)", NOT_SUCCESS]
@@ -137,7 +144,9 @@ def test_the_headline_says_what_could_not_be_judged(graded):
     said = headline(graded([CASE, {"id": "d"}], [trace("t", FEED), trace("u")], '[policy]\nforbidden = ["feed"]'))
     assert said[0] == "3 results: 0 PASS, 2 FAIL (1 by veto), 1 unevaluable (no_trace 1)"
     assert said[1].endswith("n=2 (wilson 0.95, clustered in 1 case)")
-    assert said[2] == "coverage 0.667: the rest could not be judged and is in no figure"
+    rate = wilson(2, 3)
+    between = f"[{rate.low:.3f}, {rate.high:.3f}]"
+    assert said[2] == f"coverage 0.667 {between}: 2 of 3 have a verdict; the rest is in no figure"
 
 
 def test_several_traces_of_a_case_widen_the_interval_as_in_every_report(graded):
@@ -159,25 +168,26 @@ def test_a_coverage_that_is_not_whole_is_never_shown_as_whole(graded):
 
 def test_what_was_not_read_comes_first(graded):
     done = graded([CASE], [{"messages": [{"role": "user", "content": "hi"}]}, {"messages": []}])
-    said = notes(done)
+    said = unread_words(done)
     assert said[0] == "traces.jsonl: 1 of 2 records were not read"
     assert said[1].startswith("  TRACE_")
     assert "traces.jsonl:2" in said[1]
+    assert ended_view(done).graders[0].warnings == said
 
 
 def test_ids_that_repeat_are_told(graded):
-    assert "repeat the id of an earlier one" in notes(graded([CASE], [trace("t"), trace("t")]))[-1]
+    assert "repeat the id of an earlier one" in unread_words(graded([CASE], [trace("t"), trace("t")]))[-1]
 
 
 def test_nothing_to_note(graded):
-    assert notes(graded([CASE], [trace("t", FEED)])) == []
+    assert unread_words(graded([CASE], [trace("t", FEED)])) == ()
 
 
 def test_notes_hide_secrets(graded):
     twice = [{"id": "x", "function": {"name": "a", "arguments": "{"}}] * 2
     messages = [{"role": "assistant", "tool_calls": twice}]
     done = graded([CASE], [{"id": "amy@example.com", "messages": messages}])
-    said = "".join(notes(done)) + json.dumps(run_facts(done), ensure_ascii=False)
+    said = "".join(unread_words(done)) + json.dumps(run_facts(done), ensure_ascii=False)
     assert "⟦email:" in said
     assert "amy@" not in said
 

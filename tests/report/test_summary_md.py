@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from report_making import HOSTILE, case, hostile_case, report
 
 from rightcall.gate.decision import Decision, Diff, Flip, GateReport, GraderDiff, JudgeFitness
-from rightcall.report.formats.summary_md import FAILURES, LIMIT, fence, render, text, trim
+from rightcall.report.formats.summary_md import FAILURES, LIMIT, LISTED, fence, render, text, trim
 from rightcall.report.view.model import Bar, CallLine, Counts, GraderView, Matrix, Table
 from rightcall.stats.intervals import wilson
 
@@ -67,10 +67,11 @@ def test_what_cannot_be_compared_says_why():
     assert "not comparable: `prompt rubric@1 → 2`" in render(report([case()], gate=gate(diff=diff)))
 
 
-def test_the_first_twenty_failures_are_shown_and_the_rest_counted():
-    whole = render(report([case(f"t-{n}") for n in range(50)]))
+def test_the_first_twenty_failures_are_shown_the_next_have_a_line_and_the_rest_is_counted():
+    whole = render(report([case(f"t-{n}", word="FAIL", brief="overall 0.25") for n in range(150)]))
     assert whole.count("\n### ") == FAILURES
-    assert "… 30 more in the artifact" in whole
+    assert whole.count("| FAIL | overall 0.25 |") == LISTED
+    assert "… 50 more in the artifact" in whole
 
 
 def test_a_failure_is_shown_with_its_aligned_calls():
@@ -168,7 +169,7 @@ def test_no_line_closes_its_fence(lines):
 @pytest.mark.parametrize("limit", [700, 2_000, 5_000, 20_000, 65_000])
 def test_a_long_report_ends_at_the_end_of_a_section_within_its_limit(limit):
     lines = (CallLine(state="wrong", expected="1 freeze " + "ä" * 150, actual="1 close"),)
-    whole = render(report([case(f"t-{n}", lines=lines) for n in range(30)]), limit)
+    whole = render(report([case(f"t-{n}", lines=lines) for n in range(130)]), limit)
     assert len(whole.encode()) <= limit
     assert re.search(r"… \d+ more (sections|in the artifact)", whole)
     outside_of_code(whole)
@@ -202,10 +203,10 @@ def test_without_a_gate_nothing_unread_looks_like_a_pass(cases, answer):
 
 
 def test_what_passed_and_is_listed_all_the_same_is_said_and_counted():
-    high = [case(f"t-{n}", "passed", kind="HIGH", grader="rubric") for n in range(25)]
-    part = GraderView(grader="rubric", counts=Counts(n=30, passed=29, waiting=1, serious=25))
+    high = [case(f"t-{n}", "passed", kind="HIGH", grader="rubric") for n in range(105)]
+    part = GraderView(grader="rubric", counts=Counts(n=110, passed=109, waiting=1, serious=105))
     view = report(high, graders=(part,), failures=lambda: iter(high))
     shown = render(view)
-    assert "- rubric: 29 passed, 25 of them serious · 1 waiting for a person" in shown
+    assert "- rubric: 109 passed, 105 of them serious · 1 waiting for a person" in shown
     assert "what is serious although its grader gives no verdict (HIGH of a rubric, a misread result)" in shown
     assert "… 6 more in the artifact" in shown

@@ -20,7 +20,7 @@ def trace(name: str, *calls: dict, case: str = "c") -> dict:
 
 def test_a_table_then_every_failure_then_the_counts(graded, screen):
     out = screen(graded([CASE], [trace("good", FEED), trace("bad")]))
-    order = ["trace", "good", "bad", "bad · case c · FAIL", "not called", "missing_call", "2 results: 1 PASS, 1 FAIL"]
+    order = ["trace", "bad", "good", "bad · case c · FAIL", "not called", "missing_call", "2 results: 1 PASS, 1 FAIL"]
     places = [out.index(text) for text in order]
     assert places == sorted(places)
     assert "good · " not in out

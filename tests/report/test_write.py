@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from report_making import ended_writers
 
 from rightcall.errors import ConfigError
 from rightcall.grade.verdict import Metrics
-from rightcall.report.written.golden import WRITERS, whole_file, writer_for
+from rightcall.report.files import refuse_unwritable, whole_file
+from rightcall.report.formats.rows_csv import COLUMNS
+from rightcall.report.formats.writing import SUFFIXES, write_all
 
 FEED = {"tool": "feed", "arguments": {"tank": 2}}
 CASE = {"id": "c", "expect": {"calls": [FEED]}}
@@ -34,9 +37,15 @@ def rows(text: str) -> list[dict[str, str]]:
 # ---- which writer ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_the_suffix_says_the_format(tmp_path, suffix):
-    assert writer_for(tmp_path / f"a.b{suffix}") is WRITERS[suffix]
+    assert refuse_unwritable(tmp_path / f"a.b{suffix}", SUFFIXES) == suffix
+
+
+def test_results_are_written_by_who_has_them_and_reports_from_the_view(tmp_path):
+    path = tmp_path / "r.jsonl"
+    write_all([path], None, {".jsonl": lambda stream: stream.write(b"{}\n")})
+    assert path.read_bytes() == b"{}\n"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +61,7 @@ def test_the_suffix_says_the_format(tmp_path, suffix):
 def test_a_file_that_cannot_be_written_is_told_at_once(tmp_path, name, said):
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(ConfigError) as error:
-        writer_for(tmp_path / name)
+        refuse_unwritable(tmp_path / name, SUFFIXES)
     assert said in str(error.value)
 
 
@@ -124,7 +133,7 @@ def test_the_longest_name_that_a_file_can_have(tmp_path):
 def test_json_is_one_object_and_jsonl_its_results(graded, written):
     done = graded([CASE], [trace("t", FEED), trace("u")])
     value = json.loads(written(done, ".json"))
-    assert list(value) == ["run", "summary", "results"]
+    assert list(value) == ["run", "summary", "results", "digest"]
     assert [json.loads(line) for line in written(done, ".jsonl").splitlines()] == value["results"]
     assert [result["trace_id"] for result in value["results"]] == ["t", "u"]
     assert list(value["results"][0]["metrics"]) == list(Metrics.__struct_fields__)
@@ -132,7 +141,7 @@ def test_json_is_one_object_and_jsonl_its_results(graded, written):
 
 def test_writing_twice_writes_the_same(graded, written):
     done = graded([CASE], [trace("t", FEED), trace("u")])
-    for suffix in WRITERS:
+    for suffix in SUFFIXES:
         assert written(done, suffix) == written(done, suffix)
 
 
@@ -180,23 +189,24 @@ def test_a_row_has_identity_verdict_metrics_and_kinds(graded, written):
         '[policy]\nforbidden = ["scan"]',
     )
     first, second = rows(written(done, ".csv"))
-    assert list(first)[:10] == [
-        "trace_id",
-        "case_id",
-        "trial",
-        "profile",
-        "status",
-        "reason",
-        "verdict",
-        "policy_only",
-        "completed",
-        "calls",
-    ]
-    assert list(first)[10:-2] == list(Metrics.__struct_fields__)
+    assert tuple(first)[: len(COLUMNS)] == COLUMNS
+    assert {"profile", "status", "reason", "policy_only", "completed", "calls", *Metrics.__struct_fields__} <= set(
+        first
+    )
     assert (first["trial"], first["completed"], first["policy_only"], first["reason"]) == ("2", "true", "false", "")
     assert (first["overall"], first["exact_match"], first["order_score"], first["matched"]) == ("1.0", "true", "", "1")
     assert (second["verdict"], second["vetoes"], second["completed"]) == ("FAIL", "forbidden", "")
     assert "policy_violation" in second["findings"].split()
+
+
+def test_figures_are_not_rounded(graded, written):
+    golden = [FEED, {"tool": "scan", "arguments": {}}, {"tool": "drain", "arguments": {}}]
+    done = graded([{"id": "c", "expect": {"calls": golden}}], [trace("t", FEED)])
+    (row,) = rows(written(done, ".csv"))
+    (result,) = (json.loads(line) for line in done.results())
+    assert float(row["jaccard"]) == result["metrics"]["jaccard"] == 1 / 3
+    assert float(row["score"]) == result["metrics"]["overall"]
+    assert row["article.overall_score"] == repr(result["article"]["overall_score"])
 
 
 def test_a_table_of_csv_ends_its_lines_as_the_format_says(graded, written):
@@ -289,7 +299,7 @@ def test_no_secret_leaves_by_any_writer(
     assert done.tally.failed == 1
 
 
-@pytest.mark.parametrize("suffix", sorted(WRITERS.keys() - {".sarif"}))  # a file of findings about safety alone
+@pytest.mark.parametrize("suffix", sorted({*SUFFIXES} - {".sarif"}))  # a file of findings about safety alone
 def test_equal_secrets_have_equal_tags_in_every_file(graded, written, suffix):
     card = {"tool": "pay", "arguments": {"card": SHAPED[0], "x": 1}}
     done = graded(
@@ -312,9 +322,9 @@ def test_a_large_run_is_written_line_by_line(graded, tmp_path, monkeypatch):
 
     for suffix in (".json", ".jsonl", ".csv"):
         taken.clear()
-        WRITERS[suffix](done, Sink())
+        ended_writers(done)[suffix](Sink())
         assert max(taken) < 20_000
 
 
 def test_the_formats_are_those_of_the_documents():
-    assert set(WRITERS) == {".json", ".jsonl", ".csv", ".md", ".html", ".junit.xml", ".sarif"}
+    assert set(SUFFIXES) == {".json", ".jsonl", ".csv", ".md", ".html", ".junit.xml", ".sarif"}

@@ -7,6 +7,7 @@ import random
 import subprocess
 import time
 from collections import Counter
+from typing import Any, NamedTuple
 
 from judged_making import Ended, Project, Record, wait_for
 
@@ -16,6 +17,12 @@ PLACES = 8
 """Questions at a time of each judge."""
 KILLS = int(os.environ.get("KILLS", "8"))
 """How many random moments are tried: 8 in an ordinary run, 50 by `make kill`; the other kinds in proportion."""
+
+
+class Ledger(NamedTuple):
+    """What a server saw until a moment."""
+
+    requests: tuple[Any, ...]
 
 
 def share_of(number: int) -> range:
@@ -63,12 +70,14 @@ def go_on(project: Project) -> Ended:
     return project.finish(*(() if run_id is None else ("--resume", run_id)))
 
 
-def calls_in_vain(record: Record, served: FaultyServer, kills: int, *, at_once: int = 1, places: int = PLACES) -> int:
+def calls_in_vain(
+    record: Record, served: FaultyServer | Ledger, kills: int, *, at_once: int = 1, places: int = PLACES
+) -> int:
     """Compare the server's ledger with the record, case by case; return how many calls were made for nothing.
 
     Args:
         record: what is on record.
-        served: the server.
+        served: the server, or what it saw.
         kills: how often the run was killed.
         at_once: questions about one case that can be under way together.
         places: calls that can be under way together.

@@ -8,7 +8,7 @@ from judging_making import GARBAGE, Suite, a_judge, a_subject, ask, run_with, sc
 from rightcall.errors import ConfigError, Rejected, Unavailable
 from rightcall.llm.client import Answer
 from rightcall.llm.spec import Price
-from rightcall.run.judging import attempt
+from rightcall.run.judging.attempt import attempt
 from rightcall.run.judging.budget import Budget, parse_budget
 from rightcall.run.judging.record import BudgetSpent, Recorder
 from rightcall.run.judging.secrets import Cleaner

@@ -225,7 +225,7 @@ def test_a_fault_that_is_met_every_time_ends_as_what_it_is(tmp_path, grader):
             provider="openai",
             model="faulty-model",
             base_url=server.base_url,
-            timeout=0.6,
+            timeout=1.5,
             max_concurrency=64,
             retries=2,
         )

@@ -5,9 +5,10 @@ from gate_making import passes, run
 
 from rightcall.errors import ConfigError, StoreError
 from rightcall.run.finished.file import read_results
-from rightcall.run.gating.baseline import baseline_of, is_file, same_suite
+from rightcall.run.gating.baseline import baseline_of, chosen_baseline, is_file, same_suite
+from rightcall.run.gating.branches import branch_of, green_run, runs_of
 from rightcall.run.results.store import stored_results
-from rightcall.store.records import RunEvent, RunRecord
+from rightcall.store.records import GateRecord, RunEvent, RunRecord
 from rightcall.store.store import Store
 
 
@@ -17,10 +18,19 @@ def store(tmp_path):
         yield found
 
 
-def put(store, name, status="finished", grader="golden", cases=("cases.toml",)):
+def put(store, name, status="finished", grader="golden", cases=("cases.toml",), branch=None, answers=()):
     facts = {"cases": [{"file": file, "sha256": "x"} for file in cases]}
     if grader == "run":
         facts = {"graders": {"golden": facts}}
+    facts["source"] = {"branch": branch, "commit": None}
+    said = [
+        GateRecord(
+            run_id=name, at=f"2026-11-30T11:00:0{n}Z", asked_by="gate", answer=answer, exit_code=0, rules_sha256=""
+        )
+        for n, answer in enumerate(answers)
+    ]
+    for one in said:
+        store.write([one])
     records = [RunRecord(id=name, grader=grader, started_at="2026-11-30T10:00:00Z", facts=facts)]
     store.write([*records, RunEvent(run_id=name, at="2026-11-30T10:00:01Z", status=status)])
 
@@ -101,3 +111,119 @@ def test_the_run_before_of_a_suite_is_one_on_the_same_case_files(store, tmp_path
     put(store, "20261130-2", grader="run", cases=("other.toml",))
     put(store, "20261130-3", grader="run")
     assert previous(store, "20261130-3", tmp_path) == "20261130-1"
+
+
+# ---- branches --------------------------------------------------------------------------------------------------------
+
+
+def of_branch(store, name, tmp_path, branch="main"):
+    found = baseline_of(f"branch:{branch}", stored_results(store, name), store, tmp_path)
+    return found if isinstance(found, str) else found.name
+
+
+def test_the_baseline_of_a_branch_is_its_newest_finished_run_of_the_suite_whose_newest_answer_is_pass(store, tmp_path):
+    put(store, "20261130-1", branch="main", answers=["PASS"])
+    put(store, "20261130-2", branch="main", answers=["FAIL", "PASS"])
+    put(store, "20261130-3", branch="main", answers=["PASS", "WAIT"])
+    put(store, "20261130-4", branch="main", status="stopped", answers=["PASS"])
+    put(store, "20261130-5", branch="main", cases=("other.toml",), answers=["PASS"])
+    put(store, "20261130-6", branch="main", grader="rubric", answers=["PASS"])
+    put(store, "20261130-7", branch="fix", answers=["PASS"])
+    put(store, "20261130-8", branch="main")
+    assert of_branch(store, "20261130-7", tmp_path) == "20261130-2"
+    assert of_branch(store, "20261130-2", tmp_path) == "20261130-1"
+    assert of_branch(store, "20261130-1", tmp_path) == "20261130-2"
+    assert of_branch(store, "20261130-3", tmp_path, "fix") == "20261130-7"
+    assert green_run(store, None).run == "20261130-7"
+    assert green_run(store, "main").run == "20261130-6"
+    assert green_run(store, "main", any_answer=True).run == "20261130-8"
+
+
+@pytest.mark.parametrize(
+    ("runs", "why"),
+    [
+        ([], "no run of branch `main` is on record; no run on record says its branch"),
+        ([{"branch": "trunk"}], "no run of branch `main` is on record; there are runs of trunk"),
+        ([{"branch": "mian"}], "no run of branch `main` is on record; did you mean `mian`?"),
+        (
+            [{"branch": "main", "status": "broken"}],
+            "no run of branch `main` on record is finished: there is one, the newest is 20261130-0",
+        ),
+        (
+            [{"branch": "main", "cases": ("other.toml",), "answers": ["PASS"]}],
+            "no other finished run of branch `main` is of this suite: of the same graders, on the same case files",
+        ),
+        (
+            [{"branch": "main"}, {"branch": "main", "answers": ["PASS", "FAIL"]}],
+            "the gates passed no finished run of branch `main`: the newest, 20261130-1, is FAIL",
+        ),
+        (
+            [{"branch": "main"}],
+            "the gates passed no finished run of branch `main`: the newest, 20261130-0, was never gated",
+        ),
+    ],
+)
+def test_where_a_branch_has_no_green_run_it_is_said_what_was_looked_for(store, tmp_path, runs, why):
+    for number, given in enumerate(runs):
+        put(store, f"20261130-{number}", **given)
+    put(store, "20261130-9")
+    assert of_branch(store, "20261130-9", tmp_path) == why
+
+
+def test_a_run_is_not_the_green_run_of_its_own_branch(store, tmp_path):
+    put(store, "20261130-1", branch="main", answers=["PASS"])
+    assert of_branch(store, "20261130-1", tmp_path).startswith("no other finished run of branch `main`")
+
+
+def test_results_of_a_file_are_held_to_a_run_on_the_same_case_files(store, tmp_path):
+    put(store, "20261130-1", branch="main", answers=["PASS"])
+    put(store, "20261130-2", branch="main", cases=("other.toml",), answers=["PASS"])
+    alone = run(*passes(3), facts={"golden": {"cases": [{"file": "cases.toml"}]}}, kept=False)
+    assert baseline_of("branch:main", alone, store, tmp_path).name == "20261130-1"
+    assert "no record" in baseline_of("branch:main", alone, None, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["main", "fix/a.json", "näme#1", "a:b", "release-1.2@x", "feature/日本"])
+def test_a_branch_may_be_called_whatever_git_allows(store, tmp_path, name):
+    put(store, "20261130-1", branch=name, answers=["PASS"])
+    put(store, "20261130-2")
+    assert branch_of(f"branch:{name}") == branch_of(f"branch: {name} ") == name
+    assert of_branch(store, "20261130-2", tmp_path, name) == "20261130-1"
+    assert not is_file(f"branch:{name}")
+    assert [found.id for found, _ in runs_of(store, name)] == ["20261130-1"]
+
+
+def test_a_branch_whose_name_holds_a_secret_is_found_by_it(store, tmp_path):
+    put(store, "20261130-1", branch="fix/⟦card:1⟧", answers=["PASS"])
+    put(store, "20261130-2")
+    now, hide = stored_results(store, "20261130-2"), lambda text: text.replace("4242424242424242", "⟦card:1⟧")
+    assert baseline_of("branch:fix/4242424242424242", now, store, tmp_path, hide).name == "20261130-1"
+
+
+def test_branch_alone_names_none(store, tmp_path):
+    for name in ("branch:", "branch:  "):
+        with pytest.raises(ConfigError, match="`branch:` names no branch; write branch:main"):
+            baseline_of(name, run(*passes(3)), store, tmp_path)
+
+
+def test_what_is_looked_for_may_be_missing_and_what_is_named_may_not(store, tmp_path):
+    put(store, "20261130-1")
+    now = stored_results(store, "20261130-1")
+    for name in ("branch:main", "previous"):
+        assert isinstance(chosen_baseline(name, now, store, tmp_path).found, str)
+    with pytest.raises(ConfigError, match="is this very run"):
+        chosen_baseline("20261130-1", now, store, tmp_path)
+
+
+def test_a_form_that_was_misspelt_is_named(store, tmp_path):
+    now = run(*passes(3))
+    for where in (store, None):
+        for name, meant in (("brnch:main", "branch:main"), ("Branch:main", "branch:main"), ("previuos", "previous")):
+            with pytest.raises(ConfigError, match=f"did you mean `{meant}`"):
+                baseline_of(name, now, where, tmp_path)
+
+
+def test_an_unknown_branch_lists_nothing_and_says_what_there_is(store):
+    put(store, "20261130-1", branch="main")
+    with pytest.raises(ConfigError, match="no run of branch `mian` is on record; did you mean `main`"):
+        runs_of(store, "mian")

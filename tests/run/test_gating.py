@@ -29,9 +29,49 @@ def named(report, name):
 
 
 def test_without_rules_coverage_vetoes_and_criticals_are_asked_and_the_report_says_that_no_figure_is():
-    report = asked(run(*passes(10, failed=3)))
+    report = asked(run(*passes(10)))
     assert answers(report) == {"coverage": "PASS", "vetoes": "PASS", "critical": "PASS"}
     assert (report.answer, report.exit_code, report.notes) == ("PASS", 0, (NO_RULES,))
+
+
+def test_a_fail_of_a_grader_that_no_rule_is_about_is_one_of_the_run():
+    report = asked(run(*passes(10, failed=3)))
+    found = named(report, "golden.failures")
+    assert (found.answer, found.value.estimate, found.value.n) == ("FAIL", 3.0, 10)
+    assert len(found.details) == 3
+    assert (report.answer, report.exit_code) == ("FAIL", 1)
+    assert report.causes == ("golden: 3 FAIL (no rule is about it)",)
+
+
+@pytest.mark.parametrize(
+    ("table", "is_said"),
+    [
+        ({"golden.vetoes": {"max": 0}}, True),
+        ({"golden.coverage": {"min": 0.5}}, True),
+        ({"critical": {"max": 0}}, True),
+        ({"selection.recall": {"min": 0.0}}, True),
+        ({"golden.pass_rate": {"min": 0.0}}, False),
+        ({"golden.overall": {"min": 0.0}}, False),
+        ({"golden.pass_hat_2": {"min": 0.0}}, False),
+        ({"regressions": {"margin": 0.1}}, False),
+        ({"golden.regressions": {"margin": 0.1}}, False),
+        ({"failures_signed_off": True}, False),
+    ],
+)
+def test_a_rule_on_a_figure_of_the_grader_says_what_its_failures_mean_and_one_on_anything_else_does_not(table, is_said):
+    found = answers(asked(run(*passes(10, failed=3)), table, baseline=run(*passes(10), name="b")
+                          if "regressions" in str(table) else None))  # fmt: skip
+    assert ("golden.failures" in found) is is_said
+
+
+def test_a_result_that_nobody_could_read_may_be_a_fail_that_no_rule_is_about():
+    found = named(asked(run(*passes(200), unread(golden(900, "FAIL")))), "golden.failures")
+    assert (found.answer, found.value.high, found.value.excluded) == ("INCONCLUSIVE", 1.0, 1)
+    assert "1 result without a verdict, and each may be a FAIL" in found.reason
+
+
+def test_a_grader_that_gives_scores_has_no_failures_that_a_rule_could_be_about():
+    assert "rubric.failures" not in answers(asked(run(rubric(1, 2), unread(rubric(2, 2)))))
 
 
 def test_a_veto_fails_whatever_the_rules_say():
@@ -356,8 +396,9 @@ def test_replacing_a_readable_verdict_by_an_unreadable_one_never_turns_another_a
     given = {"settings": limits, "fitness": fit("FIT"), "baseline": old if "regressions" in table else None}
     before, after = (asked(run(*found), table, **given) for found in (rows, worse))
     assert before.answer == "PASS" or after.answer != "PASS"
-    for one, other in zip(before.decisions, after.decisions, strict=True):
-        assert one.answer == "PASS" or other.answer != "PASS", (one, other)
+    later = answers(after)
+    for name, answer in answers(before).items():
+        assert answer == "PASS" or later[name] != "PASS", name
 
 
 def test_a_gate_can_be_written_as_json():

@@ -192,18 +192,23 @@ def test_of_thousands_of_failures_a_bounded_number_is_kept(write, grade_files, j
     write("traces.jsonl", *(trace(i, {"tool": "x", "arguments": {}}, metadata={"f": "f" * 1500}) for i in range(3000)))
     graded = grade_files({"limits.jobs": jobs})
     assert graded.tally.failed == 3000
-    assert len(graded.kept) == KEPT_RESULTS
-    assert [shown.result.trace_id for shown in graded.kept] == [f"t{i}" for i in range(KEPT_RESULTS)]
+    most = KEPT_RESULTS + graded.plan.kept_failures
+    assert [shown.result.trace_id for shown in graded.kept] == [f"t{i}" for i in range(most)]
+    assert all(shown.trace is not None for shown in graded.kept)
     assert sum(1 for _ in graded.results()) == 3000
 
 
-def test_late_failures_are_kept_beside_the_first_results(write, grade_files):
-    write("cases.jsonl", CASE)
-    write("traces.jsonl", *(passing(i) for i in range(1000)), *(trace(i) for i in range(1000, 2000)))
-    graded = grade_files({"limits.failures": 7})
-    assert [shown.result.verdict for shown in graded.kept] == ["PASS"] * KEPT_RESULTS + ["FAIL"] * 7
-    assert all(shown.trace is None for shown in graded.kept[:KEPT_RESULTS])
-    assert all(shown.trace is not None for shown in graded.kept[KEPT_RESULTS:])
+def test_the_worst_results_are_kept_wherever_they_stand(write, grade_files):
+    write("cases.jsonl", CASE, {"id": "d", "expect": {"calls": []}})
+    write(
+        "traces.jsonl", *(passing(i) for i in range(500)), *(trace(i) for i in range(1500, 500, -1)),
+        trace("z", {"tool": "drain", "arguments": {}}),
+    )  # fmt: skip
+    write("policy.toml", 'forbidden = ["drain"]')
+    graded = grade_files({"limits.failures": 7}, policy=Path("policy.toml"))
+    names = [shown.result.trace_id for shown in graded.kept]
+    assert names == ["tz", *(f"t{i}" for i in range(501, 501 + KEPT_RESULTS + 6))]
+    assert not any(shown.result.verdict == "PASS" for shown in graded.kept)
 
 
 def test_results_are_spooled_to_a_file_that_has_no_name(write, grade_files, tmp_path):

@@ -23,7 +23,7 @@ from judged_making import (
     trace,
     wait_for,
 )
-from kill_making import KILLS, PLACES, calls_in_vain, go_on, kill_at, share_of, wait_for_quiet
+from kill_making import KILLS, PLACES, Ledger, calls_in_vain, go_on, kill_at, share_of, wait_for_quiet
 
 from rightcall.testing import FaultyServer
 
@@ -31,6 +31,11 @@ STEPS = 40
 MOST = STEPS + 8
 """After how many questions a run is killed at most."""
 UNREAD = ("JUDGE_NOT_JSON", "JUDGE_EMPTY")
+IMPATIENT = """
+from rightcall.store.store import Store
+Store.open.__func__.__kwdefaults__["timeout"] = 3.0
+"""
+"""A run that waits for its database for three seconds."""
 RUBRIC = ("rubric", "traces.jsonl", "--cases", "cases.jsonl")
 
 
@@ -53,16 +58,17 @@ def rubrics():
 
 
 class Undisturbed:
-    """A run that nobody disturbs, and how long it took."""
+    """A run that nobody disturbs, how long it took, and what the server saw of it."""
 
     def __init__(self, served: FaultyServer, folder, arguments: tuple[str, ...]) -> None:
         served.reset()
-        project = Project(folder, served.base_url, places=PLACES, arguments=arguments)
+        self.project = project = Project(folder, served.base_url, places=PLACES, arguments=arguments)
         write_inputs(project)
         began = time.monotonic()
         ended = project.finish()
         self.seconds = time.monotonic() - began
         assert ended.code == 1 if arguments[0] == "selection" else ended.code in (0, 3, 4), ended.err
+        self.ledger = Ledger(tuple(served.requests))
         self.plain = plain(ended)
         run_id = project.run_id()
         assert run_id is not None
@@ -85,7 +91,7 @@ def rubric_run(rubrics, tmp_path_factory):
 # ---- what must hold --------------------------------------------------------------------------------------------------
 
 
-def check(project: Project, served: FaultyServer, undisturbed: Undisturbed, ended: Ended, kills: int) -> int:
+def check(project: Project, served: FaultyServer | Ledger, undisturbed: Undisturbed, ended: Ended, kills: int) -> int:
     """Check everything that must hold after some kills; return how many calls were made for nothing."""
     run_id = ended.json["run"]["id"]
     record = project.seen(run_id)
@@ -157,16 +163,12 @@ def test_a_run_may_be_killed_again_and_again(selections, selection_run, tmp_path
     check(project, selections, selection_run, go_on(project), kills)
 
 
-def test_a_finished_run_that_is_resumed_asks_nothing_and_says_the_same(selections, selection_run, tmp_path):
+def test_a_finished_run_that_is_resumed_asks_nothing_and_says_the_same(selections, selection_run):
     selections.reset()
-    project = Project(tmp_path, selections.base_url, places=PLACES)
-    write_inputs(project)
-    project.finish()
-    asked = selections.stats()["requests"]
-    ended = go_on(project)
-    assert selections.stats()["requests"] == asked
+    ended = go_on(selection_run.project)
+    assert selections.stats()["requests"] == 0
     assert ended.json["summary"]["resumed"] == STEPS
-    check(project, selections, selection_run, ended, 0)
+    check(selection_run.project, selection_run.ledger, selection_run, ended, 0)
 
 
 # ---- rightcall is asked to end ---------------------------------------------------------------------------------------
@@ -289,7 +291,7 @@ def test_a_run_whose_database_stays_away_ends_with_one_line_and_goes_on_later(
     selections.reset()
     project = Project(tmp_path, selections.base_url, places=PLACES, store=own_postgres.url())
     write_inputs(project)
-    process = project.start()
+    process = project.start(first=IMPATIENT)
     wait_for(lambda: selections.stats()["requests"] >= STEPS // 2, process)
     own_postgres.kill()
     ended = project.end(process)

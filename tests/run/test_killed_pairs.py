@@ -14,7 +14,7 @@ from collections import Counter
 
 import pytest
 from judged_making import Ended, Project, Record, plain, troubles, wait_for
-from kill_making import PLACES, calls_in_vain, go_on, kill, kill_at, share_of
+from kill_making import PLACES, Ledger, calls_in_vain, go_on, kill, kill_at, share_of
 
 from rightcall.store.store import Store
 from rightcall.testing import FaultyServer
@@ -117,16 +117,17 @@ def a_project(folder, served: FaultyServer, arguments: tuple[str, ...]) -> Proje
 
 
 class Undisturbed:
-    """A run that nobody disturbs: what it said, how long it took, and how many calls it made."""
+    """A run that nobody disturbs: what it said, how long it took, and what the server saw of it."""
 
     def __init__(self, served: FaultyServer, folder, arguments: tuple[str, ...]) -> None:
-        project = a_project(folder, served, arguments)
+        self.project = project = a_project(folder, served, arguments)
         began = time.monotonic()
         ended = project.finish()
         self.seconds = time.monotonic() - began
         assert ended.code in (0, 3), ended.err
         self.plain = plain(ended)
         self.calls = served.stats()["requests"]
+        self.ledger = Ledger(tuple(served.requests))
         self.record = project.seen(project.run_id())
         self.asked = asked_of(self.record, "second")
         assert any(attempt.attempt == 1 for attempt in self.record.attempts)
@@ -155,7 +156,7 @@ def asked_of(record: Record, judge: str) -> set[str]:
     return {one.unit for one in record.attempts if one.judge == judge and one.purpose == "question"}
 
 
-def check(project: Project, served: FaultyServer, undisturbed: Undisturbed, ended: Ended, kills: int) -> int:
+def check(project: Project, served: FaultyServer | Ledger, undisturbed: Undisturbed, ended: Ended, kills: int) -> int:
     """Check everything that must hold after some kills; return how many calls were made for nothing."""
     record, before = project.seen(ended.json["run"]["id"]), undisturbed.record
     assert plain(ended) == undisturbed.plain, ended.err
@@ -239,12 +240,11 @@ def test_a_run_that_is_killed_while_the_second_judge_answers_goes_on(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [PAIRS, READINGS], ids=["preference", "interpretation"])
-def test_a_finished_run_that_is_resumed_asks_nothing_and_says_the_same(served, pairs, readings, tmp_path, arguments):
-    project = a_project(tmp_path, served, arguments)
-    project.finish()
-    asked = served.stats()["requests"]
-    ended = go_on(project)
-    assert served.stats()["requests"] == asked
+@pytest.mark.parametrize("kind", ["pairs", "readings"])
+def test_a_finished_run_that_is_resumed_asks_nothing_and_says_the_same(request, served, kind):
+    undisturbed = request.getfixturevalue(kind)
+    served.reset()
+    ended = go_on(undisturbed.project)
+    assert served.stats()["requests"] == 0
     assert ended.json["summary"]["resumed"] == N
-    check(project, served, pairs if arguments is PAIRS else readings, ended, 0)
+    check(undisturbed.project, undisturbed.ledger, undisturbed, ended, 0)

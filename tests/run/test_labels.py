@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rightcall.errors import ConfigError, StoreError
-from rightcall.report.written.golden import cell
+from rightcall.report.files import cell
 from rightcall.run.people.blinding import unit_of, verdict_at
 from rightcall.run.people.label_files import read_rows
 from rightcall.run.people.labels import LabelsRefused, flat, label_rows

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from io import BytesIO, StringIO
 
 import pytest
 from judging_making import Suite, a_judge, results, run_with, scripted, trace
+from rich.console import Console
 
 from rightcall.errors import ConfigError
 from rightcall.grade.own import OwnResult
 from rightcall.judge.own_ballot import ballot_of
+from rightcall.report.formats.writing import WRITERS
+from rightcall.report.terminal.report import print_report
+from rightcall.report.view.building import view_of
+from rightcall.run.finished.live import judged_results
 from rightcall.run.graders.own import OwnAggregate
 
 SCHEMA = {
@@ -125,3 +132,21 @@ def test_it_goes_on_record_like_any_other(suite):
 def test_selection_refuses_a_prompt_that_is_not_its_own(suite):
     with pytest.raises(ConfigError, match="`courtesy`, not of `selection`"):
         suite.selection([{"id": "s", "selected": None, "expected": None}], prompt=str(suite.folder / "tone.md"))
+
+
+def test_every_report_shows_its_fields_with_their_figures(suite):
+    run, found = judged(suite, [says(), says(polite=False, why="=1+1")], trace("t-1"), trace("t-2"))
+    view = view_of(judged_results(run, [*found.values()]))
+    (part,) = view.graders
+    assert part.grader == "courtesy"
+    assert {"reply.polite", "reply.warmth", "reply.why"} <= set(part.fields)
+    said = {suffix: BytesIO() for suffix in WRITERS}
+    for suffix, stream in said.items():
+        WRITERS[suffix](view, stream)
+    rows = list(csv.DictReader(StringIO(said[".csv"].getvalue().decode(), newline="")))
+    assert {(row["reply.polite"], row["reply.warmth"]) for row in rows} == {("true", "4"), ("false", "4")}
+    assert {row["reply.why"] for row in rows} == {"It says please.", "'=1+1"}
+    assert "polite = false" in said[".md"].getvalue().decode()
+    screen = StringIO()
+    print_report(Console(file=screen, width=80), view)
+    assert "polite = false  0.500" in screen.getvalue()

@@ -48,6 +48,8 @@ REPLY = {
     "required": WAYS[0]["required"],
     "anyOf": WAYS,
 }
+# A reply that is shown is copied, in fewer tokens than the model would lay it out in: writing is what takes its time.
+NAMED = '{"grade":"PASS","failure_category":null,"justification":"-","selected_tool":"-","expected_tool":"-"}'
 NAMES = f"""---
 id: names
 version: "1"
@@ -55,7 +57,8 @@ grader: selection
 placeholders: [USER_REQUEST, AVAILABLE_TOOLS, SELECTED_TOOL_NAME, EXPECTED_TOOL_NAME]
 reply_schema: {json.dumps(REPLY)}
 ---
-Compare two tool names. `grade` is PASS if they are the same, else FAIL. Reply with one JSON object.
+Compare two tool names. `grade` is PASS if they are the same, else FAIL. Reply on one line, like this:
+{NAMED}
 === case ===
 [USER_REQUEST]
 [AVAILABLE_TOOLS]
@@ -65,6 +68,10 @@ Compare two tool names. `grade` is PASS if they are the same, else FAIL. Reply w
 
 SCORE = {"type": "integer", "minimum": 1, "maximum": 5}
 DIMENSIONS = ("tool_selection_score", "argument_accuracy_score", "call_sequencing_score", "abstention_score")
+SCORED = json.dumps(
+    {**dict.fromkeys(DIMENSIONS, 3), "misuse_severity": "NONE", "downstream_impact": "-", "justification": "-"},
+    separators=(",", ":"),
+)
 SCORES = f"""---
 id: scores
 version: "1"
@@ -81,7 +88,8 @@ reply_schema: {
     )
 }
 ---
-Score the calls of an agent from 1 to 5. Reply with one JSON object.
+Score the calls of an agent from 1 to 5. Reply on one line, like this:
+{SCORED}
 === case ===
 [USER_REQUEST]
 [AGENT_TOOL_CALLS]

@@ -3,9 +3,9 @@
 The model is far too small to judge. What is proved here is that its habit is called what it is, that no quote which is
 not there counts, that all of it is on record, and that a run goes on where it stopped.
 
-The habit is one of the prompt too. With the prompt below the model said `A` in 24 of 24 replies about twelve pairs.
-Where the question is not repeated after the traces it said `A` in 20 of 24, and where the letters were named nowhere
-but in the schema it had no such habit: 6 `A`, 11 `B` and 7 `TIE`.
+The habit is one of the prompt too, which shows a reply with an `A`: so small a model copies it. Where the shown reply
+has a `TIE` it says `TIE`, and where the letters were named nowhere but in the schema it had no such habit: of 24 replies
+6 were `A`, 11 `B` and 7 `TIE`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ LETTER = shape(
     key_differentiators={"const": ["-"]},
     critical_failures={"const": {"trace_a": [], "trace_b": []}},
 )
+# A reply that is shown is copied, in fewer tokens than the model would lay it out in: writing is what takes its time.
+ONE = json.dumps({
+    "preferred_trace": "A", "confidence": 0.5, "justification": dict.fromkeys(CRITERIA, "-"),
+    "key_differentiators": ["-"], "critical_failures": {"trace_a": [], "trace_b": []},
+}, separators=(",", ":"))  # fmt: skip
 BETTER = f"""---
 id: better
 version: "1"
@@ -41,7 +46,8 @@ grader: preference
 placeholders: [USER_REQUEST, TRACE_A, TRACE_B]
 reply_schema: {json.dumps(LETTER)}
 ---
-Say which of two runs is better: `preferred_trace` is "A", "B" or "TIE".
+Say which of two runs is better: `preferred_trace` is "A", "B" or "TIE". Reply on one line, like this:
+{ONE}
 === case ===
 [USER_REQUEST]
 [TRACE_A]
@@ -58,6 +64,10 @@ SCORE = shape(
     key_errors={"const": []},
     justification=TEXT,
 )  # fmt: skip
+READING = json.dumps({
+    "score": 3, "evidence": [{"result_path": "$.metres", "quote": "7"}], "interpretation_accuracy": "-",
+    "action_appropriateness": "-", "key_errors": [], "justification": "-",
+}, separators=(",", ":"))  # fmt: skip
 READ = f"""---
 id: read
 version: "1"
@@ -65,7 +75,8 @@ grader: interpretation
 placeholders: [TOOL_RESULT, AGENT_INTERPRETATION]
 reply_schema: {json.dumps(SCORE)}
 ---
-Score from 1 to 5 how well the text repeats the data, and quote the metres. Reply with one JSON object.
+Score from 1 to 5 how well the text repeats the data, and quote the metres. Reply on one line, like this:
+{READING}
 === case ===
 [TOOL_RESULT]
 [AGENT_INTERPRETATION]

@@ -32,6 +32,8 @@ REPLY = {
     "action_appropriateness": WORDS, "key_errors": {"type": "array", "items": WORDS, "maxItems": 0},
     "justification": WORDS,
 }  # fmt: skip
+# A reply that is shown is copied, in fewer tokens than the model would lay it out in: writing is what takes its time.
+SHOWN = '{"score":3,"interpretation_accuracy":"-","action_appropriateness":"-","key_errors":[],"justification":"-"}'
 PROMPT = f"""---
 id: gauges
 version: 1
@@ -41,7 +43,8 @@ reply_schema: {
     json.dumps({"type": "object", "properties": REPLY, "required": list(REPLY), "additionalProperties": False})
 }
 ---
-Score from 1 to 5 how well the text repeats the data. Reply with one JSON object.
+Score from 1 to 5 how well the text repeats the data. Reply on one line, like this:
+{SHOWN}
 === case ===
 [TOOL_RESULT]
 [AGENT_INTERPRETATION]
@@ -75,11 +78,11 @@ def run(folder, url, prompt, n, strong=""):
 def test_a_light_and_a_strong_judge_read_a_part_together(local_model_url, tmp_path, monkeypatch):
     monkeypatch.setenv("RIGHTCALL_REDACTION_KEY", "a fixed key for tests")
     prompt = str(tmp_path / "gauges.md")
-    results, summary, attempts = run(tmp_path, local_model_url, prompt, 4, 'strong_judge = "strong"\n')
+    results, summary, attempts = run(tmp_path, local_model_url, prompt, 2, 'strong_judge = "strong"\n')
     both = [one for one in results if one.strong_score is not None]
     assert both, "a reply that is kept short can be read"
     assert {one.judge for one in attempts} == {"light", "strong"}
     assert all(one.scored_by == "strong" and one.light_score is not None for one in both)
     two = summary["two_judges"]
-    assert two["doubles"] <= two["drawn"] <= 4
+    assert two["doubles"] <= two["drawn"] <= 2
     assert two["few"]

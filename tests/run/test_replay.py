@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from judged_making import Project, case, rubric_replies, said, selection_replies, server, step, trace
@@ -12,15 +13,25 @@ from rightcall.run.log.replay import Replayed
 STEPS = 4
 
 
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """Return a project with a run of four steps on record, and its server."""
-    monkeypatch.setenv("RIGHTCALL_REDACTION_KEY", "a fixed key for tests")
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Return a folder with a run of four steps on record, and the server that was asked."""
+    folder = tmp_path_factory.mktemp("recorded")
     with server(selection_replies(STEPS), plan=None, latency=0.0) as served:
-        made = Project(tmp_path, served.base_url)
+        made = Project(folder, served.base_url)
         made.write("steps.jsonl", *(step(n) for n in range(STEPS)))
         assert made.finish().json["summary"]["evaluated"] == STEPS
-        yield made, served
+        yield folder, served, served.answers
+
+
+@pytest.fixture
+def project(recorded, tmp_path, monkeypatch):
+    """Return a copy of that project, and its server as if nobody had asked it yet."""
+    monkeypatch.setenv("RIGHTCALL_REDACTION_KEY", "a fixed key for tests")
+    folder, served, answers = recorded
+    served.reset()
+    served.change(answers=answers, plan=None)
+    return Project(shutil.copytree(folder, tmp_path / "project"), served.base_url), served
 
 
 def replayed(project: Project, entry: str, *more: str) -> tuple[int, dict]:

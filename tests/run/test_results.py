@@ -2,6 +2,7 @@
 
 import os
 import sys
+from hashlib import sha256
 
 import msgspec
 import pytest
@@ -20,9 +21,11 @@ from rightcall.run.golden.keeping import kept
 from rightcall.run.graders.setup import Flags, set_up_rubric
 from rightcall.run.inputs.opening import open_store
 from rightcall.run.inputs.prepare import prepare
+from rightcall.run.results import store as stored
 from rightcall.run.results.model import Row, version_of_case
 from rightcall.run.results.store import stored_results
 from rightcall.settings.load import load_settings
+from rightcall.store.records import VerdictRecord
 from rightcall.store.store import Store
 from rightcall.trace.redact import Redactor
 
@@ -64,6 +67,37 @@ def test_a_run_is_read_with_few_questions_to_the_store(tmp_path, monkeypatch):
     assert len({row.unit for row in rows}) == 500
     assert all(f'"{row.unit}"'.encode() in row.line for row in rows)
     assert len(asked) < 30
+
+
+@pytest.mark.parametrize(("at_once", "most"), [(1, 0), (3, 2), (200, 100_000)])
+def test_versions_of_cases_are_those_of_their_bodies_however_many_are_read_at_once(
+    tmp_path, monkeypatch, at_once, most
+):
+    monkeypatch.setattr(stored, "AT_ONCE", at_once)
+    monkeypatch.setattr(stored, "_MOST_VERSIONS", most)
+    with Store.open(tmp_path / "s.db") as store:
+        put_run(store, "golden")
+        bodies = [f'{{"id":"c-{at}"}}'.encode() for at in range(7)]
+        cases = [sha256(body).hexdigest() for body in bodies]
+        verdicts = []
+        for number in range(20):
+            line = f'{{"unit":"t-{number}","trial":{number % 2}}}'.encode()
+            bodies.append(line)
+            case = None if number % 4 == 3 else cases[number % 7]
+            one = VerdictRecord(
+                run_id="20261129-1", unit=f"t-{number}", grader="golden", status="EVALUATED", verdict="PASS",
+                result=sha256(line).hexdigest(), case=case, case_id=case and f"c-{number % 7}",
+            )  # fmt: skip
+            verdicts.append(one)
+        store.write(verdicts, bodies)
+        results = stored_results(store, "20261129-1")
+        for _ in range(2):
+            rows = list(results.rows())
+            assert [row.unit for row in rows] == [f"t-{number}" for number in range(20)]
+            assert [row.case_version for row in rows] == [
+                None if row.case is None else version_of_case(store.body(row.case)) for row in rows
+            ]
+            assert sum(row.case is None for row in rows) == 5
 
 
 def test_a_judged_run_is_the_same_from_its_spool_and_from_the_record(desk):

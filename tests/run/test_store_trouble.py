@@ -147,7 +147,7 @@ def test_a_store_that_may_only_be_read_refuses_a_run_which_goes_on_later(project
             file.chmod(0o644)
     assert ended.code == 5
     assert ended.err.splitlines()[-1] == "exit 5"
-    assert "the store may not be written: attempt to write a readonly database; check the rights" in ended.err
+    assert "the store may only be read: its file may not be written; nothing was written; copy it" in ended.err
     goes_on(project, undisturbed)
 
 

@@ -14,6 +14,7 @@ from rightcall.store.records import (
     CalibrationRecord,
     CaseRecord,
     ConsensusRecord,
+    GateRecord,
     Record,
     ReviewEvent,
     ReviewRecord,
@@ -76,6 +77,15 @@ def one_of_each_by_people() -> list[Record]:
         ConsensusRecord(**about, **unit, how="single", fields={"severity": "CRITICAL"}),
         SignoffRecord(**about, **unit, who="dana", outcome="confirmed", reason="it cannot be taken back"),
     ]
+
+
+def gate_answer(**changed: Any) -> GateRecord:
+    """Return what a gate said about the run."""
+    values = {
+        "run_id": RUN, "at": "2026-11-29T12:00:00Z", "asked_by": "run", "answer": "PASS", "exit_code": 0,
+        "rules_sha256": sha("rules"), "decisions": ({"name": "coverage", "answer": "PASS"},),
+    }  # fmt: skip
+    return GateRecord(**{**values, **changed})
 
 
 def calibration(**changed: Any) -> CalibrationRecord:

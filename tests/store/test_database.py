@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from store_making import attempt, end, one_of_each, start_python, verdict
+from store_making import attempt, one_of_each, verdict
+from without_rights import run_without_rights
 
 from rightcall.errors import MissingExtraError, StoreError
 from rightcall.store.store import Store
@@ -235,32 +236,17 @@ def test_a_full_disk_leaves_what_was_there_and_nothing_half_written(sqlite_store
 
 
 WITHOUT_RIGHTS = """
-import os
-from pathlib import Path
+import sys
 from rightcall.errors import StoreError
 from rightcall.store.store import Store
 from store_making import attempt
-folder = Path(sys.argv[1])
-with Store.open(folder / "warm-up.db") as store:
-    store.write([attempt(1)], ["a body"])
-if os.geteuid() == 0:
-    # Root may write everywhere. What is imported stays; the interpreter may lie where only root may read.
-    os.setegid(65534)
-    os.seteuid(65534)
 try:
-    with Store.open(folder / sys.argv[2], timeout=1) as store:
+    with Store.open(sys.argv[1], timeout=1) as store:
         print(len(store.runs()))
         store.write([attempt(2)])
 except StoreError as error:
     print(error)
 """
-
-
-def without_rights(folder, name):
-    """Read from and write to a store as somebody who may do neither more than read."""
-    for parent in [folder, *folder.parents][:-2]:
-        parent.chmod(parent.stat().st_mode | 0o055)
-    return end(start_python(WITHOUT_RIGHTS, str(folder), name))
 
 
 def test_a_file_that_may_not_be_written_is_one_clear_error(tmp_path):
@@ -269,15 +255,15 @@ def test_a_file_that_may_not_be_written_is_one_clear_error(tmp_path):
         # Kept open: else a reader would have to make SQLite's side files itself.
         for file in tmp_path.iterdir():
             file.chmod(0o444)
-        said = without_rights(tmp_path, "rightcall.db")
+        said = run_without_rights(tmp_path, WITHOUT_RIGHTS, str(tmp_path / "rightcall.db"))
     assert said.splitlines()[0] == "1"
-    assert "the store may not be written: attempt to write a readonly database; check the rights" in said
+    assert "the store may only be read: its file may not be written; nothing was written; copy it" in said
     assert said.rstrip().endswith("[STORE_UNREACHABLE]")
 
 
 def test_a_folder_that_may_not_be_written_is_one_clear_error(tmp_path):
     (tmp_path / "folder").mkdir(mode=0o555)
-    said = without_rights(tmp_path, "folder/new.db")
+    said = run_without_rights(tmp_path, WITHOUT_RIGHTS, str(tmp_path / "folder" / "new.db"))
     assert "the store cannot be opened: unable to open database file; check path and rights [STORE_UNREACHABLE]" in said
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import zstandard
@@ -149,3 +150,20 @@ def test_records_and_bodies_are_the_same_packed_alone_or_together():
     assert together == {sha(body): pack_bodies(hashed([body]))[0] for body in bodies}
     assert pack([]) == []
     assert pack_bodies({}) == []
+
+
+def test_threads_unpack_at_the_same_time_and_what_is_broken_disturbs_nobody():
+    plain = [bytes([number]) * (1000 * number + 200) for number in range(1, 40)]
+    packed = [zstandard.ZstdCompressor().compress(data) for data in plain]
+
+    def work(number):
+        found = []
+        for at in range(200):
+            which = (number + at) % len(plain)
+            with pytest.raises(ValueError, match=r"."):
+                plain_bytes("zstd", packed[which][:-3])
+            found.append(plain_bytes("zstd", packed[which]) == plain[which])
+        return all(found)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))

@@ -1,9 +1,11 @@
 """Some records out of many: what is there is found, in any number, and what is not is left out."""
 
+import hashlib
+
 from store_making import RUN, attempt, one_of_each, sha, verdict
 
-from rightcall.store.packing import digest_of
-from rightcall.store.picking import about_bodies, attempts_named, records_of, verdict_digests
+from rightcall.store.packing import digest_of, plain_bytes
+from rightcall.store.picking import about_bodies, attempts_named, body_rows, records_of, verdict_digests
 
 
 def test_attempts_are_found_by_their_digests_many_at_a_time(store):
@@ -40,3 +42,14 @@ def test_traces_and_cases_are_found_by_what_they_are_about(store):
     assert list(about_bodies(store.database, "trace", [sha("trace"), sha("case")])) == [digests[1]]
     assert list(about_bodies(store.database, "case", [sha("case")])) == [digests[2]]
     assert list(about_bodies(store.database, "case", [])) == []
+
+
+def test_bodies_come_as_they_are_stored_in_any_number(store):
+    bodies = [f"body {number} ".encode() * (number % 40) for number in range(450)]
+    store.write([], bodies)
+    names = [hashlib.sha256(body).hexdigest() for body in bodies]
+    found = {row.sha256: row for row in body_rows(store.database, [*names, "f" * 64])}
+    assert found.keys() == set(names)
+    for name, body in zip(names, bodies, strict=True):
+        assert plain_bytes(found[name].codec, found[name].data, found[name].size) == body
+    assert store.bodies(names) == dict(zip(names, bodies, strict=True))

@@ -41,6 +41,8 @@ def any_record(kind):
     def strategy(field):
         if field.name in ("facts", "summary", "parameters", "fields"):
             return by_type[dict]
+        if field.name in ("decisions", "baselines", "judges"):
+            return st.lists(by_type[dict], max_size=2).map(tuple)
         is_own = field.name in ("agreement", "detection", "people", "recalibration")
         if is_own or (field.name == "verdict" and kind is TYPES["attempt"]):
             return st.none() | by_type[dict]

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from store_making import RUN, attempt, calibration, one_of_each, one_of_each_by_people, sha, verdict
+from store_making import RUN, attempt, calibration, gate_answer, one_of_each, one_of_each_by_people, sha, verdict
 
 from rightcall.errors import StoreError
 from rightcall.store.chain import Head
@@ -282,7 +282,7 @@ def test_a_text_in_place_of_bytes_is_a_damaged_store(sqlite_store):
 def test_sizes_and_counts(store):
     assert store.size() == (type(store.size()))(0, 0)
     store.write(*one_of_each())
-    store.write([*one_of_each_by_people(), calibration()], ["0123456789" * 1000])
+    store.write([*one_of_each_by_people(), calibration(), gate_answer()], ["0123456789" * 1000])
     size = store.size()
     assert size.raw == 10_000 + sum(map(len, ("trace", "case", "system", "user", "reply", "result")))
     assert 0 < size.stored < 1000

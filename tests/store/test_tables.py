@@ -2,7 +2,7 @@
 
 import pytest
 from sqlalchemy import text
-from store_making import calibration, one_of_each, one_of_each_by_people
+from store_making import calibration, gate_answer, one_of_each, one_of_each_by_people
 
 from rightcall.errors import StoreError
 from rightcall.store import upgrade
@@ -29,7 +29,7 @@ def test_the_newest_migration_is_the_revision_of_the_code(store):
 @pytest.mark.parametrize("table", sorted(METADATA.tables.keys() - {table.name for table in PROJECTION}))
 def test_the_database_refuses_to_change_or_delete_anything(store, table):
     store.write(*one_of_each())
-    store.write([*one_of_each_by_people(), calibration()])
+    store.write([*one_of_each_by_people(), calibration(), gate_answer()])
     key = {"bodies": "sha256", "log": "seq"}.get(table, "digest")
     verbs = [f"UPDATE {table} SET {key} = {key}", f"DELETE FROM {table}"]
     if not store.database.is_sqlite:

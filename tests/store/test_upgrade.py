@@ -6,10 +6,11 @@ import msgspec
 import pytest
 from queue_making import LEASE, answer, at, decide, id_of, ruled
 from sqlalchemy import text
-from store_making import RUN, calibration, one_of_each, one_of_each_by_people
+from store_making import RUN, calibration, gate_answer, one_of_each, one_of_each_by_people
 
 from rightcall.errors import StoreError
 from rightcall.store.database import connect
+from rightcall.store.gate_answers import gate_answers
 from rightcall.store.packing import PackedRecord, columns_of, hashed, pack
 from rightcall.store.records import VerdictRecord
 from rightcall.store.store import Store
@@ -80,8 +81,8 @@ def test_what_waited_in_an_old_store_is_in_the_queue(old_url):
 def test_the_new_tables_of_an_old_store_are_guarded(old_url):
     with Store.open(old_url) as store:
         store.write(one_of_each_by_people())
-        store.write([calibration()])
-        for table in ("answers", "consensus", "signoffs", "review_events", "calibrations", "verdicts"):
+        store.write([calibration(), gate_answer()])
+        for table in ("answers", "consensus", "signoffs", "review_events", "calibrations", "gates", "verdicts"):
             for change in (f"UPDATE {table} SET seq = seq", f"DELETE FROM {table}"):
                 with pytest.raises(StoreError, match="append-only"):
                     store.database.write(lambda it, change=change: it.execute(text(change)))
@@ -114,7 +115,7 @@ def second_url(store_url):
     return store_url
 
 
-def test_a_store_of_the_second_revision_takes_calibrations_and_keeps_everything(second_url):
+def test_a_store_of_the_second_revision_takes_calibrations_and_gate_answers_and_keeps_everything(second_url):
     people = ("answers", "consensus", "signoffs", "review_events")
     database = connect(second_url, create=False, timeout=5)
     before = everything(database, (*OLD, *people))
@@ -122,12 +123,14 @@ def test_a_store_of_the_second_revision_takes_calibrations_and_keeps_everything(
     with Store.open(second_url, create=False) as store:
         assert everything(store.database, (*OLD, *people)) == before
         assert all(before.values())
-        head, [digest] = store.head(), store.write([calibration()])
+        head, [digest, of_gate] = store.head(), store.write([calibration(), gate_answer()])
         assert [(one, found) for _, one, found in store.calibrations()] == [(digest, calibration())]
         found = verify(store, head.hash)
-        assert (found.faults, found.records["calibration"], found.entries) == ((), 1, head.seq + 1)
+        assert [(one, said) for _, one, said in gate_answers(store.database)] == [(of_gate, gate_answer())]
+        assert (found.faults, found.records["calibration"], found.records["gate"]) == ((), 1, 1)
+        assert found.entries == head.seq + 2
         version = store.database.read(lambda it: it.execute(text("SELECT version_num FROM alembic_version")).scalar())
-        assert version == REVISION == "0003"
+        assert version == REVISION
 
 
 # ---- the same store again -------------------------------------------------------------------------------------------

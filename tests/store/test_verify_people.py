@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from queue_making import answer, at, decide, review, ruled, signoff
-from store_making import RUN, calibration
+from store_making import RUN, calibration, gate_answer
 
 from rightcall.store.chain import entry_hash
 from rightcall.store.packing import COLUMNS, TYPES, column, columns_of, digest_of, unpack
@@ -13,7 +13,7 @@ from rightcall.store.tables import TABLES
 from rightcall.store.verify import verify
 from rightcall.trace.digest import canonical
 
-KINDS = ("answer", "consensus", "signoff", "review_event", "calibration")
+KINDS = ("answer", "consensus", "signoff", "review_event", "calibration", "gate")
 
 
 @pytest.fixture
@@ -27,6 +27,7 @@ def filled(store):
             queue.answer(answer(unit, who), decide, at(seconds))
         queue.sign(signoff(unit))
     store.write([calibration(), calibration(judge="fast")], ["result"])
+    store.write([gate_answer(), gate_answer(answer="FAIL", exit_code=1)])
     assert verify(store).faults == ()
     return store
 
@@ -105,7 +106,7 @@ def test_a_changed_record_under_a_fitting_digest_shows(filled, tamper, kind):
         *(("consensus", name, "zoe") for name in ("item", "run_id", "grader", "unit")),
         *(("signoff", name, "zoe") for name in ("item", "run_id", "grader", "unit", "who", "outcome")),
         *(("review_event", name, "zoe") for name in ("item", "run_id", "act", "who")),
-        *(("calibration", name, "zoe") for name in COLUMNS["calibration"]),
+        *((kind, name, "zoe") for kind in ("calibration", "gate") for name in COLUMNS[kind]),
     ],
 )
 def test_a_changed_column_shows(filled, tamper, kind, name, value):

@@ -85,6 +85,17 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     max_calls: tuple[MaxCalls, ...] = ()
     confirm: tuple[Confirm, ...] = ()
 
+    @property
+    def tools(self) -> frozenset[str]:
+        """Every tool that it names, in a rule or with its class."""
+        ruled: tuple[Requires | When | MaxCalls | Confirm, ...]
+        ruled = (*self.requires, *self.when, *self.max_calls, *self.confirm)
+        before = (name for rule in self.requires for name in rule.before)
+        confused = (name for rule in self.substitution for name in (rule.expected, rule.called))
+        return frozenset(
+            (*self.classes, *self.guessed, *self.forbidden, *before, *confused, *(one.tool for one in ruled))
+        )
+
     def __add__(self, other: Policy) -> Policy:
         """Both policies at once; for classes, `self` (the suite's) wins over `other` (the case's)."""
         return Policy(

@@ -11,15 +11,13 @@ from cyclopts import Parameter
 from rightcall.cli.stores import ConfigFlag, JsonFlag, NoColor, StoreFlag, print_json, record_for, settings_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rightcall.run.calibration.calibrating import Calibration, CalibrationReport
+    from rightcall.report.calibration.model import CalibrationView
+    from rightcall.run.calibration.calibrating import CalibrationReport
     from rightcall.run.calibration.reading import Wanted
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
 
 Split = Literal["test", "dev", "all"]
-SUFFIXES = (".json", ".md")
 
 
 def calibrate(
@@ -31,7 +29,7 @@ def calibrate(
     split: Annotated[Split, Parameter(help="Which labels: those kept for the test, the others, or all.")] = "test",
     runs: Annotated[tuple[str, ...], Parameter(name="--run", help="Only labels of these runs.", negative="")] = (),
     out: Annotated[
-        tuple[Path, ...], Parameter(name=["--out", "-o"], help="Write a file: .json .md.", negative="")
+        tuple[Path, ...], Parameter(name=["--out", "-o"], help="Write a file: .json .md .html.", negative="")
     ] = (),
     no_save: Annotated[bool, Parameter(negative="", show_default=False, help="Do not record what was found.")] = False,
     json: JsonFlag = False,
@@ -47,14 +45,15 @@ def calibrate(
     judge that nobody knows.
     """
     from rightcall.cli.exits import unread_output
+    from rightcall.report.calibration.building import view_of
     from rightcall.report.plain import visible
-    from rightcall.run.calibration.calibrating import EXIT
+    from rightcall.report.written.calibration import refuse, write_calibration
     from rightcall.run.calibration.calibrating import calibrate as compare
     from rightcall.run.calibration.reading import Wanted
     from rightcall.run.calibration.saving import save
     from rightcall.run.judging.clock import now
 
-    _refuse(out)
+    refuse(out)
     loaded = settings_for(store, config)
     table = loaded.settings.calibrate
     wanted = Wanted(
@@ -62,83 +61,31 @@ def calibrate(
     )  # fmt: skip
     with record_for(loaded) as record:
         report = compare(record, wanted, table, policy=loaded.settings.policy)
-        verdict = report.verdict
-        if verdict is None:
+        if report.verdict is None:
             raise _nothing(record, loaded, report, wanted)
+        at = now()
         if not no_save:
-            report = save(record, report, wanted, now())
-    _write(report, out)
+            report = save(record, report, wanted, at)
+    view = view_of(report, at=at)
+    write_calibration(report, view, out)
     with unread_output():
-        _show(report, json=json, no_color=no_color)
-    causes = [f"rightcall: {cause}" for cause in _causes(report)]
-    for line in [*causes, f"exit {EXIT[verdict]}"] if causes else ():
+        _show(view, report, json=json, no_color=no_color)
+    causes = [f"rightcall: {cause}" for cause in view.causes]
+    for line in [*causes, f"exit {view.exit_code}"] if causes else ():
         print(visible(line), file=sys.stderr)
-    return EXIT[verdict]
+    return view.exit_code
 
 
-def _refuse(out: Sequence[Path]) -> None:
-    """Refuse what could not be written, before anything is compared.
-
-    Raises:
-        ConfigError: a suffix that nothing is written as, a folder that does not exist, a file that is named twice.
-    """
-    from rightcall.errors import ConfigError, Place
-    from rightcall.report.written.golden import refuse_unwritable
-
-    for at, path in enumerate(out):
-        refuse_unwritable(path, SUFFIXES)
-        if path in out[:at]:
-            raise ConfigError(f"`{path}` is named twice", place=Place("--out"), hint="name each file once")
-
-
-def _write(report: CalibrationReport, out: Sequence[Path]) -> None:
-    from contextlib import ExitStack
-
-    import msgspec
-
-    from rightcall.report.calibration import markdown, plain_values
-    from rightcall.report.written.golden import whole_file
-
-    with ExitStack() as files:
-        for path in out:
-            stream = files.enter_context(whole_file(path))
-            if path.name.endswith(".md"):
-                stream.write(markdown(report).encode())
-            else:
-                stream.write(msgspec.json.format(msgspec.json.encode(plain_values(report)), indent=2) + b"\n")
-
-
-def _show(report: CalibrationReport, *, json: bool, no_color: bool) -> None:
-    from rightcall.report.calibration import plain_values, print_calibration
-
+def _show(view: CalibrationView, report: CalibrationReport, *, json: bool, no_color: bool) -> None:
     if json:
+        from rightcall.report.written.calibration import plain_values
+
         print_json(plain_values(report))
         return
     from rightcall.cli.screen import screen
+    from rightcall.report.calibration.terminal import print_calibration
 
-    print_calibration(screen(no_color=no_color), report)
-
-
-def _causes(report: CalibrationReport) -> list[str]:
-    """Everything that keeps the exit code from 0, the worst first."""
-    words = {"NOT_FIT": "is not fit", "INSUFFICIENT": "has too few labels, or they show too little"}
-    counting = [one for one in report.calibrations if one.is_current and one.decides] or list(report.calibrations)
-    fields: dict[tuple[str, str, str, str], list[str]] = {}
-    for one in counting:
-        if one.verdict != "FIT":
-            why = "".join(f": {reason}" for reason in _reasons(one)[:1])
-            fields.setdefault((one.verdict, one.judge, one.grader, why), []).append(one.field)
-    worst_first = sorted(fields.items(), key=lambda each: each[0][0] != "NOT_FIT")
-    return [
-        f"{judge} {words[verdict]} in {grader} · {', '.join(dict.fromkeys(names))}{why}"
-        for (verdict, judge, grader, why), names in worst_first
-    ]
-
-
-def _reasons(one: Calibration) -> tuple[str, ...]:
-    from rightcall.run.calibration.calibrating import TOO_FEW
-
-    return one.fitness.reasons if one.figures is not None else (TOO_FEW,)
+    print_calibration(screen(no_color=no_color), view)
 
 
 # ---- nothing to compare ----

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rightcall.run.golden.grading import Graded
+    from rightcall.report.view.model import ReportView
 
 FOLDER = "rightcall-demo"
 SUITES = ("lost-wallet", "parcel-depot", "library-desk")
@@ -63,6 +63,7 @@ def _copy(folder: Path) -> Path:
 
 def _one(console: Console, suite: Path) -> None:
     from rightcall.report import plain
+    from rightcall.report.written.ended import ended_view
     from rightcall.run.golden.grading import run
     from rightcall.run.inputs.prepare import prepare
     from rightcall.settings.load import load_settings
@@ -70,28 +71,28 @@ def _one(console: Console, suite: Path) -> None:
     loaded = load_settings(suite / "rightcall.toml", {}, {})
     with run(prepare(loaded)) as graded:
         console.print(f"\n{suite.name}", markup=False, style="bold")
-        for line in _findings(graded):
+        for line in _findings(ended_view(graded, loaded, is_whole=False)):
             console.print(f"  {plain.visible(line)}", markup=False)
         console.print(f"  rightcall golden -c {suite}/rightcall.toml", markup=False, style="dim")
 
 
-def _findings(graded: Graded) -> list[str]:
+def _findings(view: ReportView) -> list[str]:
     """A suite in three lines: the counts, the worst failure, the reasons by kind."""
-    from rightcall.report.explain import explain
-    from rightcall.report.summary import headline
+    from collections import Counter
 
-    lines = [headline(graded)[0]]
-    failures = [item for item in graded.kept if item.result.verdict == "FAIL"]
-    worst = next((item for item in failures if item.result.vetoes), failures[0] if failures else None)
+    from rightcall.report.summary import most_first
+
+    (part,) = view.graders
+    lines = [part.headline[0]]
+    worst = next((one for one in view.failures() if one.outcome == "failed"), None)
     if worst is not None:
-        words = explain(worst, graded.plan.redactor)
-        reason = words.vetoes[0] if words.vetoes else words.reasons[0]
-        overall = worst.result.metrics.unvetoed_overall
-        without = f" (without the veto: {overall:.2f})" if words.vetoes and overall is not None else ""
-        lines.append(f"{worst.result.trace_id}: FAIL, {reason}{without}")
-        article = worst.result.article
-        if graded.tally.n == 2 and article is not None:
-            lines.append(f"the published formula gives this trace {article.overall_score:.2f}, and no alarm")
-    kinds = ", ".join(f"{kind} {count}" for kind, count in graded.tally.findings.most_common(6))
-    lines.append(f"why points were lost: {kinds}")
+        fields = dict(worst.fields)
+        overall = fields["unvetoed_overall"]
+        without = f" (without the veto: {overall:.2f})" if fields["vetoes"] and overall is not None else ""
+        lines.append(f"{worst.trace_id}: FAIL, {worst.words[0].removeprefix('veto: ')}{without}")
+        article = fields["article.overall_score"]
+        if part.counts.n == 2 and article is not None:
+            lines.append(f"the published formula gives this trace {article:.2f}, and no alarm")
+    kinds = Counter(kind for one in view.cases() for kind in str(dict(one.fields)["findings"] or "").split())
+    lines.append(f"why points were lost: {', '.join(f'{kind} {n}' for kind, n in most_first(kinds)[:6])}")
     return lines

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def diff(
-    old: Annotated[str, Parameter(help="The earlier run, or a .json file of results.")],
+    old: Annotated[str, Parameter(help="The earlier run, a .json file of results, or branch:NAME.")],
     new: Annotated[str, Parameter(help="The later one.")],
     *,
     json: JsonFlag = False,
@@ -37,7 +37,7 @@ def diff(
     loaded = settings_for(store, config)
     with ExitStack() as stack:
         record = _record(loaded, (old, new), stack)
-        found = compared(_side(old, record), _side(new, record))
+        found = compared(*_sides(old, new, record, loaded))
         write_diffs(found, out)
         with unread_output():
             if json:
@@ -60,11 +60,46 @@ def _record(loaded: Loaded, names: tuple[str, str], stack: ExitStack) -> Store |
     return stack.enter_context(open_store(loaded, create=False))
 
 
+def _sides(old: str, new: str, record: Store | None, loaded: Loaded) -> tuple[RunResults, RunResults]:
+    """The two runs; the green run of a branch is one that could be the other side's baseline.
+
+    Raises:
+        ConfigError: there is no such run or file; a branch without a green run that could be compared.
+    """
+    from rightcall.run.gating.branches import branch_of
+
+    if branch_of(old) is None:
+        earlier = _side(old, record)
+        return earlier, _green(new, record, loaded, like=earlier) or _side(new, record)
+    later = _green(new, record, loaded, like=None) or _side(new, record)
+    return _green(old, record, loaded, like=later) or _side(old, record), later
+
+
+def _green(name: str, record: Store | None, loaded: Loaded, *, like: RunResults | None) -> RunResults | None:
+    """The green run of a branch; `None` where no branch is named."""
+    from rightcall.errors import ConfigError, Place
+    from rightcall.run.gating.baseline import baseline_of
+    from rightcall.run.gating.branches import branch_of, green_run
+    from rightcall.run.inputs.opening import redactor_of
+    from rightcall.run.results.store import stored_results
+
+    branch, hide = branch_of(name), redactor_of(loaded).text
+    if branch is None or record is None:
+        return None
+    if like is not None:
+        found = baseline_of(name, like, record, Path(), hide)
+    else:
+        green = green_run(record, branch, hide=hide)
+        found = green.why if green.run is None else stored_results(record, green.run)
+    if isinstance(found, str):
+        raise ConfigError(found, place=Place(name), hint="rightcall runs --branch NAME lists what there is")
+    return found
+
+
 def _side(name: str, record: Store | None) -> RunResults:
     from rightcall.run.finished.file import read_results
-    from rightcall.run.gating.baseline import is_file
-    from rightcall.run.results.store import stored_results
+    from rightcall.run.gating.baseline import is_file, named_run
 
     if record is None or is_file(name):
         return read_results(Path(name))
-    return stored_results(record, name)
+    return named_run(record, name)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-app = App(name="export", help="Files for others: verdicts, people's labels, reports, preference data, bundles.")
+app = App(
+    name="export", help="Files for others: verdicts, people's labels, reports, baselines, preference data, bundles."
+)
 # Loaded only when it is used, so what `--help` lists stands here.
 _OTHERS = {
     "verdicts": """Write the verdicts of a run as rows: verdict, sign-off, review, judge, prompt, metrics, digests.
@@ -25,6 +27,11 @@ rightcall[lake]. Leaves with 0, 2 for a wrong command, 5 if no run is on record.
 
 The gates of the settings are asked again, as they stand now. All files are written or none. Leaves with 0 whatever
 the gates say, 2 for a wrong command, 5 if no run is on record.""",
+    "baseline": """Write a green run as a baseline: a file that `--baseline` takes in any other store.
+
+It is what `rightcall run -o FILE.json` writes, with the answer of its gates that is on record, and a digest by which
+a later change is noticed. Leaves with 0, 2 for a wrong command or a run that is not green, 5 if there is no green
+run.""",
     "bundle": """Write a run with all that it rests on, for auditors: checkable without the store.
 
 It is checked before it gets its name, and anybody can check it again: rightcall log verify BUNDLE. Names of

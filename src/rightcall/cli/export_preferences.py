@@ -106,7 +106,7 @@ def _check_share(flag: str, value: float, *, below: bool = False) -> None:
 def _files(out: Path | None, shape: Shape, *, json: bool) -> dict[Split, Path]:
     """The file of each side of the split; none: rows go to stdout."""
     from rightcall.errors import ConfigError, Place
-    from rightcall.report.written.golden import refuse_unwritable
+    from rightcall.report.files import refuse_unwritable
 
     _check_share("--test-share", shape.test_share, below=True)
     if out is None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rightcall.gate.decision import GateReport
+    from rightcall.run.gating.baseline import Baseline
     from rightcall.run.results.model import GraderResults, Row, RunResults
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
@@ -31,7 +32,7 @@ Flag = Parameter(negative="", show_default=False)
 def gate(
     run: Annotated[str | None, Parameter(help="A run, or a .json file of results; by default the newest run.")] = None,
     *,
-    baseline: Annotated[str | None, Parameter(help="Compare with this run or file.")] = None,
+    baseline: Annotated[str | None, Parameter(help="Compare with this run, file, `previous` or branch:NAME.")] = None,
     inconclusive: Annotated[
         Literal["pass", "fail"] | None, Parameter(help="Take INCONCLUSIVE for a pass or a fail.")
     ] = None,
@@ -50,7 +51,8 @@ def gate(
 ) -> int:
     """Apply the suite's gates to a finished run; no judge is called.
 
-    Prints the cases that turned, every rule with its figure, interval and answer, and all that keeps it from PASS.
+    Prints the cases that turned, every rule with its figure, interval and answer, and all that keeps it from PASS. The
+    answer about a whole run of the store goes on record.
     Leaves with 0 if all passed, 1 if one failed, 2 for a wrong command or file, 3 if there is not enough evidence, 4 if
     a person must act first, 5 if there is no finished run.
     """
@@ -64,10 +66,11 @@ def gate(
     loaded = settings_for(store, config)
     with _results(run, loaded) as (whole, record):
         results = _part(whole, grader, case)
-        old = None if baseline is None else _baseline(baseline, whole, record)
-        report = gate_results(results, loaded, record, None if old is None else _part_of(old, grader, case))
-        report = _noted(report, grader, case)
-        _write(out, results, loaded, report, github=github and not json)
+        old = None if baseline is None else _baseline(baseline, whole, record, loaded, (grader, case))
+        report = _noted(gate_results(results, loaded, record, old), grader, case)
+        if results is whole:
+            _keep(whole, loaded, record, report)
+        _write(out, results, loaded, report, record, github=github and not json)
         with unread_output(), quiet_commands(os.environ if github and not json else {}):
             _show(report, json=json, quiet=quiet, no_color=no_color)
         return _leave(report, inconclusive)
@@ -110,14 +113,28 @@ def _newest(record: Store) -> str:
     return found
 
 
-def _baseline(name: str, results: RunResults, record: Store | None) -> RunResults:
-    from rightcall.errors import ConfigError, Place
-    from rightcall.run.gating.baseline import baseline_of
+def _baseline(
+    name: str, results: RunResults, record: Store | None, loaded: Loaded, part: tuple[str | None, str | None]
+) -> Baseline:
+    """The baseline that is named, of which the same part counts as of the run."""
+    from rightcall.run.gating.baseline import Baseline, chosen_baseline
+    from rightcall.run.inputs.opening import redactor_of
 
-    found = baseline_of(name, results, record, Path())
-    if isinstance(found, str):
-        raise ConfigError(found, place=Place("--baseline"), hint="name a finished run or a .json file")
-    return found
+    chosen = chosen_baseline(name, results, record, Path(), redactor_of(loaded).text)
+    found = chosen.found
+    return Baseline(name, found if isinstance(found, str) else _part_of(found, *part))
+
+
+def _keep(results: RunResults, loaded: Loaded, record: Store | None, report: GateReport) -> None:
+    """Put the answer on record where the run is; one that cannot be written stands all the same."""
+    from rightcall.report.plain import visible
+    from rightcall.run.gating.keeping import keep_answer
+
+    if record is None or results.id is None or results.store_name is None:
+        return
+    lost = keep_answer(record, loaded, results.id, report, "gate")
+    if lost is not None:
+        print(visible(lost), file=sys.stderr)
 
 
 # ---- a part of a run -------------------------------------------------------------------------------------------------
@@ -181,14 +198,18 @@ def _noted(report: GateReport, grader: str | None, case: str | None) -> GateRepo
 # ---- what comes of it ------------------------------------------------------------------------------------------------
 
 
-def _write(out: tuple[Path, ...], results: RunResults, loaded: Loaded, report: GateReport, *, github: bool) -> None:
+def _write(
+    out: tuple[Path, ...], results: RunResults, loaded: Loaded, report: GateReport, record: Store | None, *,
+    github: bool,
+) -> None:  # fmt: skip
     _write_json([path for path in out if path.suffix == ".json"], report)
     out = tuple(path for path in out if path.suffix != ".json")
     if not out and not github:
         return
+    from rightcall.report.calibration.runs import with_calibrations
     from rightcall.report.view.building import view_of
 
-    view = view_of(results, loaded, gate=report)
+    view = with_calibrations(view_of(results, loaded, gate=report), record, results)
     if out:
         from rightcall.report.formats.writing import write_reports
 

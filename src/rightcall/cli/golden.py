@@ -14,6 +14,7 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rightcall.cli.concluding import End
     from rightcall.run.golden.grading import Graded
     from rightcall.run.inputs.plan import Plan
     from rightcall.settings.load import Loaded
@@ -45,6 +46,7 @@ def golden(
     ] = (),
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"], help="Processes.")] = None,
     limit: Annotated[int | None, Parameter(help="Grade at most so many traces.")] = None,
+    tag: Annotated[tuple[str, ...], Listed, Parameter(help="Only cases with this tag; may be given again.")] = (),
     strict: Annotated[bool, Flag, Parameter(help="A record that cannot be read stops the run.")] = False,
     exit_zero: Annotated[bool, Flag, Parameter(help="Leave with 0 although something failed.")] = False,
     store: Annotated[str | None, Parameter(help="Keep the run in this store: a file, or a postgresql:// URL.")] = None,
@@ -58,9 +60,13 @@ def golden(
     point. Leaves with 0 if all passed, 1 if one failed, 2 for a wrong command or file, 3 if too little could be
     judged, 5 if there was nothing to grade.
     """
+    from rightcall.cli.concluding import End
     from rightcall.cli.exits import unread_output
+    from rightcall.cli.screen import screen
     from rightcall.cli.sparing import spare_inputs
-    from rightcall.report.written.golden import writer_for
+    from rightcall.report.formats.writing import is_report, refuse
+    from rightcall.report.terminal.report import ONE_TRACE, Look, print_report
+    from rightcall.report.written.ended import ended_view, write_files
 
     flags = _given(
         {
@@ -70,15 +76,23 @@ def golden(
     )  # fmt: skip
     if record is not None:
         return _record(record, config, flags, out)
-    for path in out:
-        writer_for(path)
-    plan, loaded = _plan(config, flags, policy, only=trace, limit=limit, strict=strict)
+    refuse(out)
+    plan, loaded = _plan(config, flags, policy, only=trace, limit=limit, tags=tag, strict=strict)
     spare_inputs(out, loaded, [*plan.traces, *(Path(file) for file, _ in plan.cases.files)], policy)
     with _graded(plan, loaded, quiet=quiet or json) as (graded, run_id):
-        _write(out, graded)
+        end = End(tuple(failures(graded, loaded.settings.limits.coverage)), exit_zero)
+        is_page = any(map(is_report, out))
+        view = None
+        if is_page or not (quiet or json):
+            view = ended_view(graded, loaded, end.conclusion(), run_id=run_id, is_whole=is_page)
+        write_files(out, graded, view)
         with unread_output():
-            _show(graded, json=json, quiet=quiet, no_color=no_color, full=trace is not None)
-        return _leave(graded, loaded, run_id, exit_zero=exit_zero)
+            if json:
+                _print_json(graded)
+            elif view is not None and not quiet:
+                look = ONE_TRACE if trace is not None else Look(explained=plan.kept_failures)
+                print_report(screen(no_color=no_color), view, look)
+        return _leave(end, run_id)
 
 
 def _given(flags: dict[str, Any]) -> dict[str, Any]:
@@ -92,13 +106,13 @@ def _given(flags: dict[str, Any]) -> dict[str, Any]:
 
 def _plan(
     config: Path | None, flags: dict[str, Any], policy: Path | None, *, only: str | None = None,
-    limit: int | None = None, strict: bool = False,
+    limit: int | None = None, tags: tuple[str, ...] = (), strict: bool = False,
 ) -> tuple[Plan, Loaded]:  # fmt: skip
     from rightcall.run.inputs.prepare import prepare
     from rightcall.settings.load import load_settings
 
     loaded = load_settings(config, os.environ, flags)
-    return prepare(loaded, policy=policy, only=only, limit=limit, strict=strict), loaded
+    return prepare(loaded, policy=policy, only=only, limit=limit, tags=tags, strict=strict), loaded
 
 
 @contextmanager
@@ -115,39 +129,19 @@ def _graded(plan: Plan, loaded: Loaded, *, quiet: bool) -> Iterator[tuple[Graded
         yield graded, run_id
 
 
-def _show(graded: Graded, *, json: bool, quiet: bool, no_color: bool, full: bool) -> None:
-    if json:
-        from rightcall.report.written.golden import write_json
+def _print_json(graded: Graded) -> None:
+    from rightcall.report.written.ended import write_json
 
-        sys.stdout.flush()
-        write_json(graded, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-    elif not quiet:
-        from rightcall.cli.screen import screen
-        from rightcall.report.terminal import print_run
-
-        print_run(screen(no_color=no_color), graded, full=full)
+    sys.stdout.flush()
+    write_json(graded, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
 
 
-def _write(out: tuple[Path, ...], graded: Graded) -> None:
-    """Write every file, and give none its name before all are complete."""
-    from rightcall.report.written.golden import write_whole, writer_for
-
-    write_whole(out, lambda path, stream: writer_for(path)(graded, stream))
-
-
-def _leave(graded: Graded, loaded: Loaded, run_id: str | None, *, exit_zero: bool) -> int:
+def _leave(end: End, run_id: str | None) -> int:
     """The exit code, with every cause on stderr."""
-    from rightcall.cli.exits import worst
-
-    causes = list(failures(graded, loaded.settings.limits.coverage))
-    code = worst([code for code, _ in causes])
-    said = "; ".join(text for _, text in causes) or "all passed"
-    shown = 0 if exit_zero else code
-    also = f" (would be {code})" if shown != code else ""
     name, where = ("golden", "") if run_id is None else (f"run {run_id}", f" · rightcall show {run_id}")
-    print(f"{name} · {said} · exit {shown}{also}{where}", file=sys.stderr)
-    return shown
+    print(f"{name} · {end.words('all passed')}{where}", file=sys.stderr)
+    return end.shown
 
 
 def failures(graded: Graded, need: float) -> Iterator[tuple[int, str]]:

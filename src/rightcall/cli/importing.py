@@ -34,8 +34,8 @@ def import_(
     `rightcall golden` compares redacted traces with cases redacted by the same key.
     """
     from rightcall.errors import ConfigError, Place
+    from rightcall.report.files import whole_file
     from rightcall.report.reading import reading_lines
-    from rightcall.report.written.golden import whole_file
     from rightcall.run.inputs.importing import keep_key, native_lines
     from rightcall.run.inputs.opening import redactor_of
     from rightcall.run.inputs.plan import expand

@@ -15,6 +15,8 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rightcall.cli.concluding import End
+    from rightcall.report.view.model import ReportView
     from rightcall.run.graders.setup import Flags, Setup
     from rightcall.run.judging.run import Judged
     from rightcall.settings.load import Loaded
@@ -61,6 +63,7 @@ class OutputFlags:
     ] = ()
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"], help="Questions at a time.")] = None
     limit: Annotated[int | None, Parameter(help="Judge at most so many.")] = None
+    tag: Annotated[tuple[str, ...], _Listed, Parameter(help="Only cases with this tag; may be given again.")] = ()
     strict: Annotated[bool, _Flag, Parameter(help="A record that cannot be read stops the run.")] = False
     exit_zero: Annotated[bool, _Flag, Parameter(help="Leave with 0 although something failed.")] = False
     quiet: Annotated[bool, _Flag, Parameter(name=["--quiet", "-q"], help="Print nothing but the last line.")] = False
@@ -90,19 +93,18 @@ def flags_of(judge: JudgeFlags, output: OutputFlags, policy: Path | None, only: 
         ConfigError: a limit below 1, or a file that cannot be written; before anything is read or kept.
     """
     from rightcall.errors import ConfigError, Place
-    from rightcall.report.written.judged import writer_for
+    from rightcall.report.formats.writing import refuse
     from rightcall.run.graders.setup import Flags
 
     if output.limit is not None and output.limit < 1:
         raise ConfigError("must be at least 1", place=Place("--limit"))
-    for path in output.out:
-        writer_for(path)
+    refuse(output.out)
 
     return Flags(
         judge=judge.judge, probe_local=judge.probe_local, prompt=judge.prompt, replicates=judge.replicates,
         quorum=judge.quorum, jobs=output.jobs, sample=judge.sample, seed=judge.seed, budget=judge.budget,
         resume=judge.resume, offline=judge.offline, use_cache=not judge.no_cache, policy=policy, limit=output.limit,
-        strict=output.strict, only=only,
+        strict=output.strict, only=only, tags=output.tag,
     )  # fmt: skip
 
 
@@ -110,8 +112,8 @@ def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
     """Judge, write, print, and give the exit code."""
     from rightcall.cli.exits import unread_output
     from rightcall.cli.sparing import spare_inputs
-    from rightcall.report.written.golden import write_whole
-    from rightcall.report.written.judged import writer_for
+    from rightcall.report.formats.writing import is_report
+    from rightcall.report.written.ended import ended_view, write_files
 
     spare_inputs(output.out, setup.loaded, setup.inputs, judge.prompt)
     if judge.dry_run:
@@ -122,10 +124,13 @@ def run_and_show(setup: Setup, judge: JudgeFlags, output: OutputFlags) -> int:
     with _progress(quiet=output.quiet or output.json) as advance:
         judged = setup.run(advance)
     with judged:
-        write_whole(output.out, lambda path, stream: writer_for(path)(judged, stream))
+        end = ended(judged, setup.loaded.settings.limits.coverage, exit_zero=output.exit_zero)
+        is_seen = any(map(is_report, output.out)) or not (output.quiet or output.json)
+        view = ended_view(judged, setup.loaded, end.conclusion()) if is_seen else None
+        write_files(output.out, judged, view)
         with unread_output():
-            _show(judged, setup, output)
-        return leave(judged, setup, exit_zero=output.exit_zero)
+            _show(judged, view, setup, output)
+        return _leave(end, judged)
 
 
 def _dry_run(setup: Setup, *, json: bool) -> int:
@@ -180,20 +185,20 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, bad: progress.update(task, done=done, bad=bad)
 
 
-def _show(judged: Judged, setup: Setup, output: OutputFlags) -> None:
+def _show(judged: Judged, view: ReportView | None, setup: Setup, output: OutputFlags) -> None:
     if setup.skipped:
         print(f"no judge was asked: {why_skipped(setup)}", file=sys.stderr)
     if output.json:
-        from rightcall.report.written.judged import write_json
+        from rightcall.report.written.ended import write_json
 
         sys.stdout.flush()
         write_json(judged, sys.stdout.buffer)
         sys.stdout.buffer.flush()
-    elif not output.quiet:
+    elif view is not None and not output.quiet:
         from rightcall.cli.screen import screen
-        from rightcall.report.judged_terminal import print_judged
+        from rightcall.report.terminal.report import print_report
 
-        print_judged(screen(no_color=output.no_color), judged)
+        print_report(screen(no_color=output.no_color), view)
 
 
 def why_skipped(setup: Setup) -> str:
@@ -201,25 +206,23 @@ def why_skipped(setup: Setup) -> str:
     return (setup.skipped or "--judge none").removeprefix("judged graders were skipped: ")
 
 
-def leave(judged: Judged, setup: Setup, *, exit_zero: bool) -> int:
-    """The exit code, with every cause on stderr, the one that wins first.
+def ended(judged: Judged, coverage: float, *, exit_zero: bool) -> End:
+    """How a run ends of which so much must have a verdict.
 
-    `--exit-zero` is about what was found, not about a run that broke or was interrupted.
+    `exit_zero` is about what was found, not about a run that broke or was interrupted.
     """
-    from rightcall.cli.exits import RANK, worst
+    from rightcall.cli.concluding import End
 
-    causes = [*failures(judged), *broken(judged), *uncertain(judged, setup.loaded.settings.limits.coverage)]
-    causes.sort(key=lambda cause: RANK.index(cause[0]))
-    code = worst([code for code, _ in causes])
-    shown = worst([code for code, _ in causes if code == _BROKEN]) if exit_zero else code
-    if judged.stop is not None and judged.stop.cause == "interrupted":
-        code = shown = 130
-    said = "; ".join(text for _, text in causes) or _FINE.get(judged.grader, "done")
-    also = f" (would be {code})" if shown != code else ""
+    causes = (*failures(judged), *broken(judged), *uncertain(judged, coverage))
+    return End(causes, exit_zero, judged.stop is not None and judged.stop.cause == "interrupted")
+
+
+def _leave(end: End, judged: Judged) -> int:
+    """The exit code, with every cause on stderr, the one that wins first."""
     where = f" · rightcall show {judged.run.id}" if judged.run else ""
     name = f"run {judged.run.id}" if judged.run else judged.grader
-    print(f"{name} · {said} · exit {shown}{also}{where}", file=sys.stderr)
-    return shown
+    print(f"{name} · {end.words(_FINE.get(judged.grader, 'done'))}{where}", file=sys.stderr)
+    return end.shown
 
 
 _BROKEN = 5

@@ -19,7 +19,7 @@ from rightcall.cli.stores import (
     settings_for,
 )
 
-app = App(name="log", help="The audit log: list, show, verify, replay.")
+app = App(name="log", help="The audit log: list, gates, show, verify, replay.")
 
 
 @app.command(name="list")
@@ -49,6 +49,35 @@ def list_(
             print_json({"attempts": [{"seq": seq, "digest": digest, "attempt": one} for seq, digest, one in found]})
         else:
             print_attempts(screen(no_color=no_color), found, record.counts())
+    return 0
+
+
+@app.command
+def gates(
+    *,
+    run: Annotated[str | None, Parameter(help="Only about this run.")] = None,
+    limit: Annotated[int, Parameter(help="At most so many, the last ones.")] = 50,
+    json: JsonFlag = False,
+    store: StoreFlag = None,
+    config: ConfigFlag = None,
+    no_color: NoColor = False,
+) -> int:
+    """List what gates said: entry, when, run, who asked, the answer, the rules, what was compared with, why not."""
+    from collections import deque
+
+    from rightcall.cli.screen import screen
+    from rightcall.report.gate_answer import print_answers
+    from rightcall.store.gate_answers import gate_answers
+
+    check_limit(limit)
+    with opened(store, config) as record:
+        if run is not None:
+            record.run(run)
+        found = deque(gate_answers(record.database, run), maxlen=limit)
+        if json:
+            print_json({"gates": [{"seq": seq, "digest": digest, "gate": one} for seq, digest, one in found]})
+        else:
+            print_answers(screen(no_color=no_color), found)
     return 0
 
 

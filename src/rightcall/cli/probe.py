@@ -62,6 +62,6 @@ def _refuse_useless(judge: JudgeFlags, output: OutputFlags) -> None:
     if judge.judge is not None:
         hint = f"rightcall probe {judge.judge}"
         raise ConfigError("the judge to probe is given as an argument", place=Place("--judge"), hint=hint)
-    for flag, given in (("--limit", output.limit), ("--sample", judge.sample)):
+    for flag, given in (("--limit", output.limit), ("--sample", judge.sample), ("--tag", output.tag or None)):
         if given is not None:
             raise ConfigError("probes are pairs, of which none can be left out", place=Place(flag), hint="use --items")

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from rightcall.cli.judging import USUAL_JUDGE, USUAL_OUTPUT, JudgeFlags, OutputFlags, flags_of, loaded_with
-from rightcall.errors import ConfigError, Place
+from rightcall.errors import ConfigError, Place, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rightcall.run.suite.run import SuiteRun
     from rightcall.run.suite.setup import Suite
     from rightcall.settings.load import Loaded
+    from rightcall.store.store import Store
 
 _Flag = Parameter(negative="", show_default=False)
 _Listed = Parameter(negative="", show_default=False)
@@ -50,7 +51,9 @@ def run(
     policy: Annotated[Path | None, Parameter(help="Policy file, in place of the suite's.")] = None,
     from_: Annotated[str | None, Parameter(name="--from", help="How the traces are recorded; auto by default.")] = None,
     trace: Annotated[str | None, Parameter(help="Judge only the trace of this id.")] = None,
-    baseline: Annotated[str | None, Parameter(help="What the gates compare with: a run, or its .json file.")] = None,
+    baseline: Annotated[
+        str | None, Parameter(help="What the gates compare with: a run, a .json file, `previous` or branch:NAME.")
+    ] = None,
     inconclusive: Annotated[
         Literal["pass", "fail"] | None, Parameter(help="Take INCONCLUSIVE of the gates for a pass or a fail.")
     ] = None,
@@ -169,10 +172,13 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
 
     What cannot be written or printed is one of the causes: the run is on record, and its verdict is said all the same.
     """
+    from rightcall.cli.concluding import BROKEN
     from rightcall.cli.exits import drop_stdout, unread_output
-    from rightcall.cli.run_ending import BROKEN, WRONG, Ending
+    from rightcall.cli.run_ending import WRONG, Ending
     from rightcall.report.formats.github import publish, quiet_commands
-    from rightcall.report.formats.writing import RESULTS
+    from rightcall.report.formats.writing import is_report
+    from rightcall.report.plain import visible
+    from rightcall.run.finished.unread import with_unread
     from rightcall.run.inputs.opening import open_store
     from rightcall.run.results.store import stored_results
     from rightcall.run.suite.gates import gated
@@ -182,11 +188,19 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
         if gates.no_gate or done.status == "interrupted":
             results = stored_results(store, done.run.id)
         else:
-            results, gate = gated(suite.loaded, store, done.run.id, gates.baseline)
+            results, gate, lost = gated(suite.loaded, store, done.run.id, gates.baseline)
+            done.log_head = store.head().hash
+            if lost is not None:
+                print(visible(lost), file=sys.stderr)
         coverage = suite.loaded.settings.limits.coverage
         end = Ending(done, gate, coverage, gates.inconclusive, output.exit_zero, [])
-        is_shown = gates.github or any(not path.name.endswith(RESULTS) for path in output.out)
-        view = _view(suite.loaded, results, end) if is_shown else None
+        is_page = gates.github or any(map(is_report, output.out))
+        view = None
+        try:
+            if is_page or not (output.quiet or output.json):
+                view = _view(suite.loaded, with_unread(results, done.graders), end, store, is_page=is_page)
+        except RunError as error:  # there is no room for it; the run is on record, and its verdict is said
+            end.lost.append((BROKEN, f"no report was made: {error}"))
         try:
             _write(view, done, results, end, output)
         except ConfigError as error:
@@ -198,40 +212,39 @@ def _report(suite: Suite, done: SuiteRun, output: OutputFlags, gates: _Gates) ->
             end.lost.append((WRONG, f"GitHub was not told everything: {error}"))
         try:
             with unread_output(), quiet_commands(os.environ if gates.github and not output.json else {}):
-                _show(suite, done, results, end, output)
+                _show(suite, done, results, view, end, output)
         except OSError as error:
             drop_stdout()
             end.lost.append((BROKEN, f"not everything was printed: {error.strerror}"))
     return end.leave(is_short=not (output.quiet or output.json))
 
 
-def _view(loaded: Loaded, results: RunResults, end: Ending) -> ReportView:
-    """The report, with what the command leaves with."""
+def _view(loaded: Loaded, results: RunResults, end: Ending, store: Store, *, is_page: bool) -> ReportView:
+    """The report, with what the command leaves with; a screen shows less than a page, and takes less time."""
+    from rightcall.report.calibration.runs import with_calibrations
     from rightcall.report.view.building import view_of
 
-    view = view_of(results, loaded, gate=end.gate)
+    view = view_of(results, loaded, gate=end.gate, is_whole=is_page)
+    if is_page:
+        view = with_calibrations(view, store, results)
     return replace(view, conclusion=end.conclusion())
 
 
 def _write(view: ReportView | None, done: SuiteRun, results: RunResults, end: Ending, output: OutputFlags) -> None:
     """Write every file, all of them or none."""
-    from rightcall.report.formats.writing import RESULTS, WRITERS
-    from rightcall.report.written.golden import refuse_unwritable, write_whole
+    from rightcall.report.formats.writing import is_report, write_all
     from rightcall.report.written.suite_json import write_results_json, write_results_jsonl
 
-    def one(path: Path, stream: IO[bytes]) -> None:
-        suffix = refuse_unwritable(path, (*RESULTS, *WRITERS))
-        if suffix == ".json":
-            write_results_json(results, end.gate, stream, log_head=done.log_head, conclusion=end.conclusion())
-        elif suffix == ".jsonl":
-            write_results_jsonl(results, stream)
-        elif view is not None:
-            WRITERS[suffix](view, stream)
+    def json(stream: IO[bytes]) -> None:
+        write_results_json(results, end.gate, stream, log_head=done.log_head, conclusion=end.conclusion())
 
-    write_whole(output.out, one)
+    out = [path for path in output.out if view is not None or not is_report(path)]
+    write_all(out, view, {".json": json, ".jsonl": lambda stream: write_results_jsonl(results, stream)})
 
 
-def _show(suite: Suite, done: SuiteRun, results: RunResults, end: Ending, output: OutputFlags) -> None:
+def _show(
+    suite: Suite, done: SuiteRun, results: RunResults, view: ReportView | None, end: Ending, output: OutputFlags
+) -> None:
     from rightcall.report.plain import visible
 
     for setup in suite.judged:
@@ -244,15 +257,16 @@ def _show(suite: Suite, done: SuiteRun, results: RunResults, end: Ending, output
         sys.stdout.flush()
         write_results_json(results, end.gate, sys.stdout.buffer, log_head=done.log_head, conclusion=end.conclusion())
         sys.stdout.buffer.flush()
-    elif not output.quiet:
+    elif view is not None and not output.quiet:
         from rightcall.cli.screen import screen
-        from rightcall.report.suite_terminal import print_suite
+        from rightcall.report.terminal.report import Look, print_report, print_title
 
         console = screen(no_color=output.no_color)
-        print_suite(console, done)
+        print_report(console, view, Look(explained=suite.loaded.settings.limits.failures))
+        if done.not_run:
+            console.print(f"\nnot run: {', '.join(map(visible, done.not_run))}", style="yellow", markup=False)
         if end.gate is not None:
             from rightcall.report.gate_lines import print_gate
-            from rightcall.report.judged_terminal import print_title
 
             print_title(console, "gates")
             print_gate(console, end.gate)

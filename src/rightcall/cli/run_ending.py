@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rightcall.cli.concluding import ANSWERS, BROKEN, INTERRUPTED, UNSURE, Cause
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -16,22 +18,14 @@ if TYPE_CHECKING:
     from rightcall.run.suite.run import SuiteRun
 
 WRONG = 2
-BROKEN = 5
-_UNSURE = 3
-_INTERRUPTED = 130
-_ANSWERS = {
-    0: "PASS", 1: "FAIL", WRONG: "BROKEN", _UNSURE: "INCONCLUSIVE", 4: "WAIT", BROKEN: "BROKEN",
-    _INTERRUPTED: "INTERRUPTED",
-}  # fmt: skip
-Cause = tuple[int, str]
 
 
 @dataclass
 class Ending:
     """How a run of several graders ends.
 
-    Where a rule on figures is about a grader, it says what a FAIL of that grader means; where none is, a FAIL is one of
-    the run, as it is for the grader's own command.
+    Where gates were asked they say everything that was found: what a FAIL of a grader means where a rule is about it,
+    and that it is one of the run where none is. Without gates it is, as for the grader's own command.
 
     Attributes:
         done: the run. gate: what its gates say; `None` where they were not asked.
@@ -54,8 +48,8 @@ class Ending:
 
         others = [code for code, _ in self._others()]
         gates = 0 if self.gate is None else self.gate.exit_code
-        real = _INTERRUPTED if self._is_interrupted else worst([gates, *others])
-        answer = self.gate.answer if self.gate is not None and real == gates else _ANSWERS[real]
+        real = INTERRUPTED if self._is_interrupted else worst([gates, *others])
+        answer = self.gate.answer if self.gate is not None and real == gates else ANSWERS[real]
         shown, before = self._codes()
         taken = "" if shown == real else "--exit-zero" if shown != before else f"--inconclusive {self.inconclusive}"
         causes = _ranked([*((gates, text) for text in self._of_gate()), *self._others()])
@@ -71,8 +65,7 @@ class Ending:
 
         texts = self._of_gate()
         if is_short and texts and self.gate is not None:  # the table above says why
-            named = [f"{one.name} {one.answer}" for one in self.gate.decisions if one.answer != "PASS"]
-            texts = [f"gates: {', '.join(named)}"] if named else texts
+            texts = _named(self.gate) or texts
         causes = _ranked([*self.lost, *((self._gate_code, text) for text in texts), *self._others()])
         shown, code = self._codes()
         passed = "all passed" if self.gate is None else "all gates passed"
@@ -89,14 +82,14 @@ class Ending:
     @property
     def _gate_code(self) -> int:
         code = 0 if self.gate is None else self.gate.exit_code
-        return code if code != _UNSURE or self.inconclusive is None else int(self.inconclusive == "fail")
+        return code if code != UNSURE or self.inconclusive is None else int(self.inconclusive == "fail")
 
     def _codes(self) -> tuple[int, int]:
         """The exit code, and what it would be without --exit-zero."""
         from rightcall.cli.exits import worst
 
         if self._is_interrupted:
-            return _INTERRUPTED, _INTERRUPTED
+            return INTERRUPTED, INTERRUPTED
         found = [self._gate_code, *(code for code, _ in (*self.lost, *self._others()))]
         code = worst(found)
         return (worst([one for one in found if one in (WRONG, BROKEN)]) if self.exit_zero else code), code
@@ -109,6 +102,15 @@ class Ending:
 
     def _others(self) -> list[Cause]:
         return [*_broken(self.done), *_found(self.done, self.coverage, self.gate)]
+
+
+def _named(gate: GateReport) -> list[str]:
+    """The rules that do not pass, by name; what graders found that no rule is about, in words."""
+    from rightcall.gate.unweighed import is_unweighed, unweighed_causes
+
+    bad = [one for one in gate.decisions if one.answer != "PASS" and not is_unweighed(one)]
+    rules = ", ".join(f"{one.name} {one.answer}" for one in bad)
+    return [*([f"gates: {rules}"] if rules else []), *unweighed_causes(gate)]
 
 
 def _ranked(causes: Sequence[Cause]) -> list[Cause]:
@@ -130,18 +132,10 @@ def _broken(done: SuiteRun) -> Iterator[tuple[int, str]]:
 
 
 def _found(done: SuiteRun, need: float, gate: GateReport | None) -> Iterator[tuple[int, str]]:
-    """What the graders found that keeps a run from passing, as far as no gate says it."""
-    from rightcall.run.gating.gates import NO_RULES
-    from rightcall.run.suite.gates import ALL_GRADERS, weighed
-
-    ruled = set() if gate is None else weighed(gate)
-    some = "" if gate is None or NO_RULES in gate.notes else " (no rule is about it)"
-    for name, one in done.graders.items():
-        if name in ruled or ALL_GRADERS in ruled:
-            continue
-        yield from (
-            (code, f"{name}: {words}{some}") for code, words in _of_grader(one, need) if gate is None or code == 1
-        )
+    """What the graders found that keeps a run from passing, where no gate was asked: a gate says that itself."""
+    if gate is None:
+        for name, one in done.graders.items():
+            yield from ((code, f"{name}: {words}") for code, words in _of_grader(one, need))
 
 
 def _of_grader(one: Graded | Judged, need: float) -> Iterator[tuple[int, str]]:

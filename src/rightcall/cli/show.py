@@ -22,18 +22,29 @@ def show(
 ) -> int:
     """Show a run with its results, a review item, or everything that was said about a step, a trace or a case."""
     from rightcall.cli.screen import screen
+    from rightcall.report.gate_answer import print_standing
     from rightcall.report.shown import found_facts, print_found
+    from rightcall.report.terminal.report import print_record
+    from rightcall.report.view.building import view_of
     from rightcall.run.log.finding import find
     from rightcall.run.results.critical import by_unit
+    from rightcall.run.results.store import stored_results
+    from rightcall.store.gate_answers import newest_answer
 
     loaded = settings_for(store, config)
     limit = loaded.settings.limits.conflicts
     with record_for(loaded) as record:
+        if not json and any(run.id == id for run, _ in record.runs()):
+            console, results = screen(no_color=no_color), stored_results(record, id)
+            print_record(console, view_of(results, loaded, is_whole=False), failed=failed)
+            print_standing(console, newest_answer(record.database, id), results.origin)
+            return 0
         found = find(record, id, failed=failed)
         runs = dict.fromkeys(verdict.run_id for verdict, _ in found.results)
         signed = {(run, *unit): one for run in runs for unit, one in by_unit(record, run).items()}
         if json:
-            print_json(found_facts(found, limit, signed))
+            gate = {} if found.run is None else {"gate": newest_answer(record.database, found.run.id)}
+            print_json(found_facts(found, limit, signed) | gate)
         else:
-            print_found(screen(no_color=no_color), found, limit, signed, failed=failed)
+            print_found(screen(no_color=no_color), found, signed)
     return 0

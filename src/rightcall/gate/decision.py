@@ -149,6 +149,26 @@ class Diff(Struct, frozen=True, kw_only=True):
     only_new: tuple[str, ...] = ()
 
 
+class Against(Struct, frozen=True, kw_only=True):
+    """A baseline that was asked for, and the run that was found for it.
+
+    Attributes:
+        asked: how it is named: a file, a run, `previous`, `branch:NAME`.
+        name: the run or the file; `None` where there is none, and `why` says why.
+        run: the id of the run; a file may not have one. started_at, branch, commit: of it; `None` where not known.
+        digest: of a file, over its content; `None` where it carries none.
+    """
+
+    asked: str
+    name: str | None = None
+    why: str | None = None
+    run: str | None = None
+    started_at: str | None = None
+    branch: str | None = None
+    commit: str | None = None
+    digest: str | None = None
+
+
 class GateReport(Struct, frozen=True, kw_only=True):
     """What all rules together say about a run.
 
@@ -158,6 +178,7 @@ class GateReport(Struct, frozen=True, kw_only=True):
         baseline: what was compared with. diff: the comparison.
         causes: everything that keeps it from PASS, in words, the strongest first.
         notes: what must be known about the whole: that no rule on figures is set, that the run is a part of one.
+        baselines: every baseline that was asked for, by name. judges: the judges of the run, and whether each is fit.
     """
 
     run: str
@@ -168,3 +189,5 @@ class GateReport(Struct, frozen=True, kw_only=True):
     diff: Diff | None = None
     causes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    baselines: tuple[Against, ...] = ()
+    judges: tuple[JudgeFitness, ...] = ()

@@ -19,6 +19,9 @@ from rightcall.gate.exact import exact
 from rightcall.gate.metrics import GRADERS, Kind, Metric, metric_of
 from rightcall.trace.explain import nearest
 
+BRANCH = "branch:"
+"""How a baseline begins that is the newest green run of a branch: `branch:main`."""
+
 On = Literal["lower", "upper", "point"]
 Path = tuple[str, ...]
 
@@ -52,7 +55,7 @@ class Rule(Struct, frozen=True, kw_only=True):
         on: which number of the figure is held against them; `None`: the lower bound for `min`, the upper for `max`.
         confidence: of a bound (one-sided), or of the interval of a difference (two-sided).
         judge: only this judge; `None`: all.
-        against: the baseline: a file, a run, or `previous`; `None`: none is asked for.
+        against: the baseline: a file, a run, `previous`, or `branch:NAME`; `None`: none is asked for.
         margin: by how much it may be worse than the baseline; `None`: 0.02 of the scale.
         fit: whether the judges behind it must be fit. per_tool: whether each tool is asked for itself.
     """
@@ -195,6 +198,8 @@ def _wrong_value(key: str, value: Any) -> str | None:
         return None if value is True else f"must be true, got {value!r}; leave it out to ask for nothing"
     if key == "on":
         return None if value in ("lower", "upper", "point") else f"must be lower, upper or point, got {value!r}"
+    if key == "against" and isinstance(value, str) and value.strip() == BRANCH:
+        return f"`{BRANCH}` names no branch; write {BRANCH}main"
     if key in _TEXTS:
         return None if isinstance(value, str) and value.strip() else f"must be a text, got {value!r}"
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):

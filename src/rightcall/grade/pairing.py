@@ -45,6 +45,8 @@ class Scores:
         self._golden, self._actual = golden, actual
         self._known: dict[tuple[int, int], Score] = {}
         self._by_raw: dict[tuple[int, bytes | None], Score] = {}
+        self._first_equal: dict[int, int] = {}
+        self._by_call: dict[tuple[str, bytes], int] = {}
 
     def are_equal(self, pairs: Mapping[int, int]) -> None:
         """Note pairs that are known to score 1."""
@@ -55,11 +57,20 @@ class Scores:
         """Score of a golden call against an actual call, data flow taken as kept."""
         key = (expected, index)
         if key not in self._known:
-            raw_key = (expected, self._actual.raw(index))
+            raw_key = (self._like(expected), self._actual.raw(index))
             if raw_key not in self._by_raw:
                 self._by_raw[raw_key] = arguments.score(self._golden.calls[expected], self._actual, index)
             self._known[key] = self._by_raw[raw_key]
         return self._known[key]
+
+    def _like(self, expected: int) -> int:
+        """The first golden call that has the same scores: of the same tool, with the same literal arguments."""
+        if expected not in self._first_equal:
+            call = self._golden.calls[expected]
+            is_shared = call.literal and call.raw is not None
+            first = self._by_call.setdefault((call.tool, call.raw or b""), expected) if is_shared else expected
+            self._first_equal[expected] = first
+        return self._first_equal[expected]
 
 
 def pair(golden: Golden, actual: Actual, scores: Scores | None = None) -> dict[int, int]:
@@ -268,7 +279,7 @@ def _assigned(
     weights = _weights(golden, scores, expected, made)
     rows, columns = linear_sum_assignment(weights, maximize=True)
     start = [(expected[row], made[column]) for row, column in zip(rows, columns, strict=True)]
-    return list(islice(_exchanges(golden, scores, _in_order(actual, start), made), _options(len(start))))
+    return list(islice(_exchanges(scores, _in_order(actual, start), made), _options(len(start))))
 
 
 def _promising(scores: Scores, expected: list[int], made: list[int]) -> list[int]:
@@ -277,7 +288,12 @@ def _promising(scores: Scores, expected: list[int], made: list[int]) -> list[int
         return made
     kept: set[int] = set()
     for row in expected:
-        kept.update(sorted(made, key=lambda a, g=row: (-scores(g, a), a))[: len(expected)])  # type: ignore[misc]
+        values = [scores(row, a) for a in made]
+        # As whole numbers, since comparing fractions takes long; of equal ones the earlier call comes first.
+        scale = lcm(*{value.denominator for value in values})
+        worths = [value.numerator * (scale // value.denominator) for value in values]
+        best = sorted(range(len(made)), key=worths.__getitem__, reverse=True)
+        kept.update(made[place] for place in best[: len(expected)])
     return sorted(kept)
 
 
@@ -311,23 +327,30 @@ def _in_order(actual: Actual, pairs: list[tuple[int, int]]) -> tuple[tuple[int, 
 
 
 def _exchanges(
-    golden: Golden, scores: Scores, start: tuple[tuple[int, int], ...], made: Sequence[int]
+    scores: Scores, start: tuple[tuple[int, int], ...], made: Sequence[int]
 ) -> Iterator[tuple[tuple[int, int], ...]]:
-    """The start, then assignments of the same worth that differ in one exchange or one free partner."""
+    """The start, then assignments of the same worth that differ in one exchange or one free partner.
+
+    Worth is a sum over pairs, so only the pairs that differ are looked at; which goldens are paired stays as it is.
+    """
     yield start
-    worth = _worth(golden, scores, start)
-    free = [index for index in made if index not in {a for _, a in start}]
+    taken = {a for _, a in start}
+    free = [index for index in made if index not in taken]
     for place, (g, a) in enumerate(start):
         for other in free:
-            candidate = (*start[:place], (g, other), *start[place + 1 :])
-            if _worth(golden, scores, candidate) == worth:
-                yield candidate
+            if scores(g, other) == scores(g, a):
+                yield (*start[:place], (g, other), *start[place + 1 :])
         for later in range(place + 1, len(start)):
             h, b = start[later]
-            if scores(g, a) + scores(h, b) == scores(g, b) + scores(h, a):
-                candidate = (*start[:place], (g, b), *start[place + 1 : later], (h, a), *start[later + 1 :])
-                if _worth(golden, scores, candidate) == worth:
-                    yield candidate
+            if _same_sum((scores(g, a), scores(h, b)), (scores(g, b), scores(h, a))):
+                yield (*start[:place], (g, b), *start[place + 1 : later], (h, a), *start[later + 1 :])
+
+
+def _same_sum(old: tuple[Score, Score], new: tuple[Score, Score]) -> bool:
+    """Whether two pairs of scores have the same sum, and as many that are 1."""
+    if old[0] == new[0]:
+        return old[1] == new[1]
+    return sum(old) == sum(new) and old.count(1) == new.count(1)
 
 
 def _choose(

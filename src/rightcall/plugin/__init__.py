@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rightcall.plugin.agent import Agent
     from rightcall.plugin.calls import Calls
+    from rightcall.plugin.named import UnknownToolWarning
     from rightcall.plugin.traced import RecordedTrace
     from rightcall.plugin.undecided import Undecided
 
-__all__ = ["Agent", "Calls", "RecordedTrace", "Undecided"]
+__all__ = ["Agent", "Calls", "RecordedTrace", "Undecided", "UnknownToolWarning"]
 
 _HOMES = {
     "Agent": "rightcall.plugin.agent",
     "Calls": "rightcall.plugin.calls",
     "RecordedTrace": "rightcall.plugin.traced",
     "Undecided": "rightcall.plugin.undecided",
+    "UnknownToolWarning": "rightcall.plugin.named",
 }
 
 

@@ -18,7 +18,7 @@ from rightcall.plugin.state import Said
 from rightcall.plugin.traced import RecordedTrace
 from rightcall.plugin.undecided import Undecided
 from rightcall.plugin.values import NotJson, plain
-from rightcall.plugin.wrapping import wrapped
+from rightcall.plugin.wrapping import names_in, wrapped
 from rightcall.trace.model import Message, Trace
 from rightcall.trace.sources import reading, registry
 from rightcall.trace.sources.dialect import ReadingReport
@@ -94,8 +94,8 @@ class Agent:
         """
         __tracebackhide__ = True
         if isinstance(target, str):
-            return lambda function: wrapped(function, target, lambda: self._recording)
-        return wrapped(target, name, lambda: self._recording)
+            return lambda function: self._wrapped(function, target)
+        return self._wrapped(target, name)
 
     def say(self, text: str) -> None:
         """Record something that the agent said between its calls: how it read a result, for `assert_interpretation`."""
@@ -166,6 +166,12 @@ class Agent:
         return self._taken(self._request(request), reply, completed=None)
 
     # ---- the parts ---------------------------------------------------------------------------------------------------
+
+    def _wrapped(self, target: Any, name: str | None) -> Any:
+        __tracebackhide__ = True
+        tool = wrapped(target, name, lambda: self._recording)
+        self._state.tools |= names_in(target, name)
+        return tool
 
     def _ready(self, request: str | None) -> tuple[Callable[[str, Agent], Any], str]:
         if self._entry is None:

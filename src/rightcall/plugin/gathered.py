@@ -168,7 +168,7 @@ class Gathered:
     def run_facts(self) -> dict[str, Any]:
         """What `results.json` calls `run`."""
         return {
-            "id": self.run_id, "grader": SUITE, "rightcall": version("rightcall"), "source": "pytest",
+            "id": self.run_id, "grader": SUITE, "rightcall": version("rightcall"), "made_by": "pytest",
             "started_at": self.started_at, "status": self.status, "graders": self.facts,
             "case_versions": dict(sorted(self.versions.items())), "missing": self.missing, "untraced": self.untraced,
             "skipped": self.skipped,

@@ -90,7 +90,7 @@ class Recording:
 
         Args:
             tool: its name.
-            arguments: as they are now; `None`: they fit no parameter of the tool.
+            arguments: as they are now; `None`: they fit no parameter of the tool, or two have one name.
 
         Returns:
             The place of the call, for `end`.
@@ -150,7 +150,7 @@ def _task() -> asyncio.Task[Any] | None:
 def _arguments(arguments: Mapping[str, object] | None) -> tuple[Raw | UnsetType, ArgumentsStatus, str | None]:
     """The arguments as they are recorded; what JSON has no form for is not captured, never changed: why not."""
     if arguments is None:
-        return UNSET, "not_captured", "positional arguments that no parameter of the tool takes"
+        return UNSET, "not_captured", "some that no parameter of the tool takes, or two of one name"
     content, why = _content(arguments)
     return content, "ok" if why is None else "not_captured", why
 

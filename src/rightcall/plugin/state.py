@@ -63,6 +63,7 @@ class State:
         said: what was recorded, in order.
         wants_results: whether the session makes a report or asks a gate.
         undecided: the first assertion without an answer.
+        tools: names of the tools that were wrapped.
     """
 
     suite: Suite
@@ -73,6 +74,7 @@ class State:
     said: list[Said] = field(default_factory=list)
     wants_results: bool = False
     undecided: Undecided | None = None
+    tools: set[str] = field(default_factory=set)
 
     @property
     def is_reported(self) -> bool:

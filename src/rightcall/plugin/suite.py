@@ -39,6 +39,7 @@ class Suite:
         run_id: of the session, the same in all its processes.
         offline: whether judges may only give answers on record.
         hide: what must not be shown.
+        doubted: names of tools that a warning was given of.
     """
 
     loaded: Loaded
@@ -46,6 +47,7 @@ class Suite:
     run_id: str
     offline: bool
     hide: Redactor
+    doubted: set[str] = field(default_factory=set)
     _tools: tuple[Tool, ...] | None = None
     _cases: dict[Path, tuple[Case, ...]] = field(default_factory=dict)
 

@@ -141,7 +141,9 @@ class RecordedTrace:
         """
         if not tools:
             raise CaseError("`should_call_only` takes names of tools", hint="should_call_nothing() says none at all")
-        known = {self._ground.wanted(tool, {}).tool for tool in tools}
+        known = set()
+        for tool in tools:  # no comprehension, which is a frame of its own in some versions of Python
+            known.add(self._ground.wanted(tool, {}).tool)
         hide = self._ground.hide
         names = ", ".join(plain.visible(hide.text(tool)) for tool in tools)
         self._nothing_but(known, f"should_call_only({names})", f"only {names}")

@@ -35,7 +35,7 @@ def text_of(item: Explained) -> str:
     """What the terminal shows of a verdict, without colour and without blanks at line ends."""
     from rich.console import Console
 
-    from rightcall.report.terminal import print_explained
+    from rightcall.report.terminal.verdict import print_explained
 
     width = max(60, min(120, shutil.get_terminal_size().columns) - _INDENT)
     stream = io.StringIO()

@@ -42,6 +42,13 @@ def wrapped(target: Any, name: str | None, current: Current) -> Any:
     return _Box(_unnamed(target, name), current)
 
 
+def names_in(target: Any, name: str | None) -> set[str]:
+    """What the tools are called that `wrapped` makes of a target."""
+    if callable(target) and not inspect.isclass(target):
+        return {name or name_of(target)}
+    return {each for each in dir(target) if not each.startswith("_")}
+
+
 def _unnamed(target: Any, name: str | None) -> Any:
     if name is not None:
         raise ConfigError(f"`{name}` names one tool, and a toolbox has several", hint="its methods are the names")
@@ -119,29 +126,29 @@ async def _awaited(work: Any, recording: Recording, place: int) -> Any:
     return value
 
 
-def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(function)
-    except (TypeError, ValueError):  # some built-in functions have none
-        return None
+    except (TypeError, ValueError):  # some functions that are written in C have none
+        return _ANY
 
 
-def _arguments(
-    signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """The arguments by name, as the agent gave them; `None` where they fit no parameters."""
-    if signature is None:
-        return dict(kwargs) if not args else None
+_ANY = inspect.signature(lambda *args, **kwargs: (args, kwargs))
+"""That of a function which does not say what it takes: what stands without a name is a list, `args`."""
+
+
+def _arguments(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments by name, as the agent gave them; `None` where they fit no parameters, or two have one name."""
     try:
         bound = signature.bind(*args, **kwargs).arguments
     except TypeError:
         return dict(kwargs) if not args else None
     found: dict[str, Any] = {}
     for name, value in bound.items():
-        if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
-            found.update(value)
-        else:
-            found[name] = value
+        given = value if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD else {name: value}
+        if found.keys() & given.keys():
+            return None
+        found.update(given)
     return found
 
 
@@ -172,12 +179,17 @@ class _Method:
 
     def __get__(self, instance: object, owner: type) -> Any:
         if instance is not None or isinstance(self._method, (classmethod, staticmethod)):
-            return _function(self._method.__get__(instance, owner), self._name, self._current)
+            return _function(self._bound(instance, owner), self._name, self._current)
 
         def of(this: Any, /, *args: Any, **kwargs: Any) -> Any:
             return self.__get__(this, owner)(*args, **kwargs)
 
         return of
+
+    def _bound(self, instance: object, owner: type) -> Any:
+        # Some functions that are written in C stay as they are in a class.
+        bind = getattr(self._method, "__get__", None)
+        return self._method if bind is None else bind(instance, owner)
 
 
 class _Box:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
-import msgspec
-
 from rightcall.plugin.repeated import repeats_rows
 from rightcall.report.files import whole_file
+from rightcall.report.written.sealed import write_sealed
+from rightcall.run.inputs.branch import source_facts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ def write(gathered: Gathered, suite: Suite, folder: Path, gate: GateReport | Non
 
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(folder / "results.json") as stream:
-        _results(gathered, stream)
+        _results(gathered, suite, stream)
     with whole_file(folder / "results.jsonl") as stream:
         stream.writelines(line + b"\n" for name in gathered.graders for line in gathered.lines[name])
     with whole_file(folder / "traces.jsonl") as stream:
@@ -45,12 +46,8 @@ def write(gathered: Gathered, suite: Suite, folder: Path, gate: GateReport | Non
     return [f"report: {folder / 'report.html'}", f"  rightcall gate {folder / 'results.json'}"]
 
 
-def _results(gathered: Gathered, stream: IO[bytes]) -> None:
+def _results(gathered: Gathered, suite: Suite, stream: IO[bytes]) -> None:
     """One JSON object, in the form of `--json` (SPEC §9)."""
     summary = {"graders": {name: gathered.summary(name) for name in gathered.graders}}
-    stream.write(b'{"run":' + msgspec.json.encode(gathered.run_facts()))
-    stream.write(b',"summary":' + msgspec.json.encode(summary) + b',"results":[')
-    lines = (line for name in gathered.graders for line in gathered.lines[name])
-    for index, line in enumerate(lines):
-        stream.write(b",\n" + line if index else b"\n" + line)
-    stream.write(b"\n]}\n")
+    run = {**gathered.run_facts(), "source": source_facts(suite.loaded, os.environ)}
+    write_sealed(stream, run, summary, (line for name in gathered.graders for line in gathered.lines[name]))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rich.table import Table
 
 
 def figures_table(*columns: str, first: str = "", widest: int | None = None) -> Table:
@@ -18,6 +18,8 @@ def figures_table(*columns: str, first: str = "", widest: int | None = None) -> 
         first: the head of the names.
         widest: columns that a name may take; a longer one goes on below.
     """
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     # The only column that may wrap, so that a narrow terminal takes from it and never cuts a figure.
     table.add_column(first, overflow="fold", min_width=min(8, widest or 8), max_width=widest)

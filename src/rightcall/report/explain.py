@@ -1,6 +1,6 @@
 """One verdict in words: the aligned call diff, the veto, and the reason for every lost point.
 
-Pure: makes lines of plain text parts; `terminal` gives them colour, `markdown` fences.
+Pure: makes lines of plain text parts; who shows them gives them colour or fences.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from rightcall.trace.redact import Redactor
 
 Mark = Literal["=", "≠", "-", "+", "~", "o", " "]
-_MARKS: dict[str, Mark] = {
+MARKS: dict[str, Mark] = {
     "matched": "=", "missing": "-", "surplus": "+", "substituted": "≠", "retry": "~", "free": "o", "optional": "o",
+    "wrong": "≠",
 }  # fmt: skip
+"""What stands before a line of the diff, by its state."""
+
 _NOTES = {
     "missing": "not called", "surplus": "not expected", "substituted": "in its place", "retry": "retry after a failure",
     "free": "a read, not charged", "optional": "optional, left out",
@@ -69,12 +72,12 @@ def explain(shown: Shown, hide: Redactor, *, limit: int | None = 48) -> Explaine
     calls = shown.trace.calls if shown.trace else ()
     rows = tuple(diff_row(row, golden, calls, result, hide, limit) for row in result.alignment)
     return Explained(
-        title=_title(result, len(golden)),
-        names=tuple(_names(result, golden, calls, hide)),
+        title=title_of(result, len(golden)),
+        names=tuple(names_of(result, golden, calls, hide)),
         rows=rows,
         vetoes=vetoes_of(result),
         reasons=reasons_of(result),
-        scores=tuple(_scores(result)),
+        scores=tuple(sums_of(result)),
     )
 
 
@@ -103,7 +106,8 @@ def golden_calls(case: Case | None, result: GoldenResult) -> tuple[GoldenCall, .
     return case.expect.ways[result.alternative].calls
 
 
-def _title(result: GoldenResult, golden: int) -> str:
+def title_of(result: GoldenResult, golden: int) -> str:
+    """The result in one line; `golden` is the number of calls that it was measured by."""
     parts = [result.trace_id or "(no trace)"]
     if result.case_id and result.case_id != result.trace_id:
         parts.append(f"case {result.case_id}")
@@ -118,19 +122,22 @@ def _title(result: GoldenResult, golden: int) -> str:
 
 def verdict(result: GoldenResult) -> str:
     """The verdict with what must be known beside it."""
-    text = result.verdict or f"UNEVALUABLE: {result.reason}"
-    marks = [
-        word
-        for word, holds in (
-            ("veto", bool(result.vetoes)), ("policy only", result.policy_only),
-            ("incomplete trace", result.completed is False),
-        )
-        if holds
-    ]  # fmt: skip
+    text, marks = result.verdict or f"UNEVALUABLE: {result.reason}", marks_of(result)
     return f"{text} ({', '.join(marks)})" if marks else text
 
 
-def _names(result: GoldenResult, golden: tuple[GoldenCall, ...], calls: tuple[Call, ...], hide: Redactor) -> list[str]:
+def marks_of(result: GoldenResult) -> tuple[str, ...]:
+    """What must be known beside a verdict."""
+    marks = (
+        ("veto", bool(result.vetoes)), ("policy only", result.policy_only),
+        ("incomplete trace", result.completed is False),
+    )  # fmt: skip
+    return tuple(word for word, holds in marks if holds)
+
+
+def names_of(
+    result: GoldenResult, golden: tuple[GoldenCall, ...], calls: tuple[Call, ...], hide: Redactor
+) -> list[str]:
     """Names only: what was expected, what was called, and what differs."""
     if result.policy_only:
         return [f"called: {_joined([call.tool for call in calls], hide)}"]
@@ -185,7 +192,7 @@ def diff_row(
         if finding.path is not None and not (finding.kind == "invalid_argument" and by_key)
     )
     bad = row.state in ("missing", "surplus", "substituted") or bool(own)
-    mark: Mark = "≠" if row.state == "matched" and own else _MARKS[row.state]
+    mark: Mark = "≠" if row.state == "matched" and own else MARKS[row.state]
     if result.policy_only and not own:
         mark, bad = "=", False
     return DiffRow(mark, left, right, "; ".join(notes), details, bad)
@@ -238,7 +245,7 @@ def scores(result: GoldenResult) -> tuple[float | None, ...]:
     return (figures.jaccard, figures.argument_accuracy, figures.order_score, figures.efficiency, figures.overall)
 
 
-def _scores(result: GoldenResult) -> list[str]:
+def sums_of(result: GoldenResult) -> list[str]:
     """The figures with what they are made of, where there are any."""
     figures = result.metrics
     if figures.overall is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from rightcall.gate.decision import Diff, Flip, GraderDiff
+    from rightcall.gate.decision import Against, Diff, Flip, GraderDiff
     from rightcall.stats.intervals import Estimate
 
 STYLES = {
@@ -40,11 +40,19 @@ def print_gate(console: Console, report: GateReport) -> None:
     for note in report.notes:
         _line(console, note, "yellow")
     if report.diff is not None:
-        _turned(console, report.diff, report.baseline or report.diff.old)
+        compared = ", ".join(against_words(one) for one in report.baselines if one.name is not None)
+        _turned(console, report.diff, compared or report.baseline or report.diff.old)
     _table(console, report)
     for one in report.decisions:
         _below(console, one)
     _line(console, f"gate {report.answer}", STYLES[report.answer])
+
+
+def against_words(one: Against) -> str:
+    """A baseline: how it was asked for, the run or file that was found, where that was made."""
+    where = "@".join(part for part in (one.branch or "", (one.commit or "")[:7]) if part)
+    named = "" if one.name == one.asked else f"{one.asked}, "
+    return f"{named}{one.name or 'none'}" + (f" ({where})" if where else "")
 
 
 # ---- what turned ----

@@ -1,26 +1,20 @@
-"""`interpretation` as a person reads it: tables, one line a reading, everything about one reading (UX §1.3)."""
+"""`interpretation` in words: what a run shows, one line a reading, everything about one reading (UX §1.3)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rich.text import Text
-
-from rightcall.report.cells import between, figures_table, in_brackets, number
-from rightcall.report.plain import shorten, visible
+from rightcall.report.cells import in_brackets
+from rightcall.report.plain import shorten
 from rightcall.report.summary import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rich.console import Console
-
 MISREAD: Final = "MISREAD"
 """The word for a reading with at least one material error: level 3 or less, or below 0.8 from 0 to 1."""
 
-_LONGEST = 26
 _QUOTE = 120
-_NAMED = 5
 
 _WHERE = {
     "request": "the request", "arguments": "the arguments", "context": "the context",
@@ -29,44 +23,6 @@ _WHERE = {
 
 
 # ---- a run -----------------------------------------------------------------------------------------------------------
-
-
-def print_interpretation(console: Console, figures: Mapping[str, Any]) -> None:
-    """Print the figures of a run: what was skipped, fidelity by tool and version, flags, what two judges show."""
-    skipped = figures["without_reading"]
-    if skipped["n"]:
-        reasons = " · ".join(f"{reason} {n}" for reason, n in skipped["by_reason"].items())
-        console.print(Text(f"{skipped['n']} more without a reading (skipped, listed): {reasons}"))
-        for one in skipped["listed"][:_NAMED]:
-            console.print(Text(visible(f"  {one['step_id']} {one['tool']} {one['reason']}"), "dim"))
-        if skipped["n"] > _NAMED:
-            console.print(Text(f"  … {skipped['n'] - _NAMED} more: --json lists them", "dim"))
-    _print_rows(console, "tool", [{"tool": "(all)", "flags": sum(figures["flags"].values()), **_whole(figures)},
-                                  *figures["by_tool"]])  # fmt: skip
-    versions = figures["by_version"]
-    if len(versions) > 1:
-        _print_rows(console, "version", versions)
-    for line in (*figures_words(figures), *doubles_words(figures["two_judges"])):
-        console.print(Text(visible(line)))
-
-
-def _whole(figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: figures[name] for name in ("fidelity", "light", "estimator", "doubles")} | {
-        "n": figures["fidelity"]["n"]
-    }
-
-
-def _print_rows(console: Console, name: str, rows: list[dict[str, Any]]) -> None:
-    has_light = rows[0]["light"] is not None
-    heads = ["n", "fidelity", "95 %"] + (["light", "doubles"] if has_light else [])
-    heads += ["flags"] if name == "tool" else []
-    table = figures_table(*heads, first=name, widest=_LONGEST)
-    for row in rows:
-        cells = [str(row["n"]), number(row["fidelity"]["estimate"], 2), between(row["fidelity"], 2)]
-        cells += [number(row["light"]["estimate"], 2), str(row["doubles"])] if has_light else []
-        cells += [str(row["flags"])] if name == "tool" else []
-        table.add_row(visible(row[name]), *cells)
-    console.print(table)
 
 
 def figures_words(figures: Mapping[str, Any]) -> Iterator[str]:
@@ -116,29 +72,6 @@ def doubles_words(two: Mapping[str, Any] | None) -> Iterator[str]:
     if two.get("light_unfit"):
         yield f"  {two['light_unfit']}"
     yield f"  {two['to_whom']}"
-
-
-def interpretation_table(figures: Mapping[str, Any]) -> list[str]:
-    """The figures as Markdown."""
-    rows = ["| tool | n | fidelity | 95 % interval | light | flags |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
-    whole = {"tool": "(all)", "flags": sum(figures["flags"].values()), **_whole(figures)}
-    for row in (whole, *figures["by_tool"]):
-        light = "–" if row["light"] is None else number(row["light"]["estimate"], 3)
-        cells = [_safe(row["tool"]), str(row["n"]), number(row["fidelity"]["estimate"], 3), between(row["fidelity"], 3)]
-        rows.append("| " + " | ".join([*cells, light, str(row["flags"])]) + " |")
-    skipped = figures["without_reading"]["n"]
-    rows += [""] + [
-        f"- {_safe(line.strip())}" for line in (*figures_words(figures), *doubles_words(figures["two_judges"]))
-    ]
-    return rows + ([f"- {skipped} calls without a reading were skipped"] if skipped else [])
-
-
-def _safe(text: str) -> str:
-    """Text in which nothing is Markdown."""
-    escaped = visible(text)
-    for character in "\\`*_[]<>|#":
-        escaped = escaped.replace(character, f"\\{character}")
-    return escaped
 
 
 # ---- one reading -----------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from rightcall.judge.contract import ReplyCode
 from rightcall.report.cells import number
 from rightcall.report.preference_figures import bias_notes
 from rightcall.report.summary import counted, most_first
+from rightcall.run.finished.unread import unread_words
 from rightcall.run.judging.items import NO_REVIEW
 from rightcall.run.judging.run import short_summary
 from rightcall.stats.intervals import Estimate, wilson
@@ -106,10 +107,7 @@ def retried(tally: JudgeTally) -> int:
 
 def notes(judged: Judged) -> list[str]:
     """What must be known before any figure: what was not read, not asked, or said by a judge that is none."""
-    lines = []
-    for file, report in judged.reports.items():
-        if report.skipped:
-            lines.append(f"{file}: {report.skipped} of {report.read + report.skipped} records were not read")
+    lines = [*unread_words(judged)]
     if judged.stop is not None:
         left = f", {judged.tally.not_asked} not asked" * bool(judged.tally.not_asked)
         lines.append(f"stopped before the end{left}: {judged.stop.message}")
@@ -168,58 +166,11 @@ def unevaluable_words(reasons: Mapping[str, int]) -> tuple[list[str], str]:
     return aside, f"unevaluable {sum(n for _, n in others)} ({why})" if others else ""
 
 
-def headline(judged: Judged) -> list[str]:
-    """The counts of a run in words."""
-    tally = judged.tally
-    judges = tally.judges.values()
-    again, healed = sum(map(retried, judges)), sum(one.healed for one in judges)
-    words = [counted(tally.n, THINGS.get(judged.grader, "trace"))]
-    if tally.resumed:
-        words.append(f"{tally.resumed} of them judged before")
-    if judges:
-        words.append(f"retried {again}, {healed} healed by it" if again else "retried 0")
-    aside, bad = unevaluable_words(tally.unevaluable)
-    words += [*aside, f"{bad} → review" if bad else "unevaluable 0"]
-    lines = [" · ".join(words)]
-    facts = short_summary(judged)
-    if facts["coverage"] is not None and facts["coverage"] < 1:
-        whole = tally.n + facts["skipped"] - tally.by_design
-        lines.append(
-            f"coverage {facts['coverage']:.3f}: {tally.evaluated} of {whole} have a verdict; the rest is in no figure"
-        )
-    return lines + money(judged)
-
-
-def money(judged: Judged) -> list[str]:
-    """What was asked and spent, in words; nothing for a run without judges."""
-    cached = sum(one.cached for one in judged.tally.judges.values())
-    spent = judged.spent
-    if not spent or not (spent["calls"] or cached):
-        return []
-    words = [counted(spent["calls"], "call")]
-    if cached:
-        words.append(f"{counted(cached, 'answer')} from the record")
-    answered = sum(n for status, n in spent["by_status"].items() if status == "ok" or status in CONTENT)
-    if spent["calls"]:
-        counts = f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out"
-        words.append("tokens not reported" if answered and spent["uncounted"] >= answered else counts)
-        words += [f"{amount:.4f} {currency}" for currency, amount in spent["money"].items()]
-    if spent["unpriced"]:
-        words.append("price unknown" if not spent["money"] else f"{spent['unpriced']} answers of unknown price")
-    failed = {status: n for status, n in spent["by_status"].items() if status != "ok" and status not in CONTENT}
-    if failed:
-        words.append("failed: " + ", ".join(f"{status} {n}" for status, n in sorted(failed.items())))
-    return [" · ".join(words)]
-
-
-def judges_line(judged: Judged) -> list[str]:
-    """Who was asked, with which prompt."""
-    return asked(judged.facts)
-
-
 def asked(facts: Mapping[str, Any]) -> list[str]:
     """Who was asked, with which prompt, by the facts of a run."""
-    names = [named(one["name"], one["model"] or one["provider"]) for one in facts.get("judges", ())]
+    judges = facts.get("judges", ())
+    # A record can say less about a judge than is said now.
+    names = [named(one["name"], one.get("model") or one.get("provider") or one["name"]) for one in judges]
     if not names:
         return ["decided by code alone: no judge was asked"]
     prompts = ", ".join(f"{one['id']}@{one['sha256'][:6]}" for one in facts.get("prompts", ()))
@@ -229,11 +180,6 @@ def asked(facts: Mapping[str, Any]) -> list[str]:
 def named(name: str, who: str) -> str:
     """`fast = vendor/model`; the name alone where it says as much."""
     return name if who in name else f"{name} = {who}"
-
-
-def audit_lines(judged: Judged) -> list[str]:
-    """How often each judge contradicted what code decides, and itself, and how often it said nothing."""
-    return [line for name, tally in judged.tally.judges.items() for line in audited(name, tally)]
 
 
 def audited(name: str, tally: JudgeTally) -> list[str]:
@@ -251,11 +197,3 @@ def audited(name: str, tally: JudgeTally) -> list[str]:
         reasons = ", ".join(f"{reason} {n}" for reason, n in most_first(tally.failed))
         lines.append(f"judge {name} gave no readable answer to {counted(tally.failed.total(), 'question')}: {reasons}")
     return lines
-
-
-def review_line(judged: Judged) -> list[str]:
-    """What waits for people, and the command that lists it."""
-    if not judged.tally.reviews or judged.run is None:
-        return []
-    reasons = " · ".join(f"{reason} {n}" for reason, n in most_first(judged.tally.reviews))
-    return [f"for review: {reasons}", f"  rightcall review list --run {judged.run.id}"]

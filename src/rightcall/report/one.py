@@ -4,41 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.text import Text
-
 from rightcall.report.interpretation_figures import MISREAD, read_or_misread, reading_words
-from rightcall.report.plain import shorten_middle, visible
 from rightcall.report.preference_figures import pair_words
-from rightcall.run.judging.items import BY_DESIGN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rich.console import Console
-
-_LONGEST = 30
-"""Characters for the name of a unit; of a longer one the middle is left out."""
+    from collections.abc import Mapping
 
 STYLES = {"CRITICAL": "bold red", "FAIL": "red", "HIGH": "red", MISREAD: "red", "UNEVALUABLE": "yellow"}
 """Answers that stand out, the gravest first."""
-
-
-def stands_out(result: Mapping[str, Any]) -> bool:
-    """Whether a result is worth a line: it failed, has no verdict, or found a serious misuse."""
-    return said(result) in STYLES and result.get("reason") not in BY_DESIGN
-
-
-def urgency(result: Mapping[str, Any]) -> int:
-    """Where a result stands in a list: 0 for the gravest."""
-    order = [*STYLES]
-    word = said(result)
-    return order.index(word) if word in order else len(order)
-
-
-def unit_of(result: Mapping[str, Any]) -> str:
-    """What a result is known by: its pair, its step, its trace, or its case."""
-    return next((str(result[name]) for name in ("pair", "step_id", "trace_id", "case_id") if result.get(name)), "")
 
 
 def said(result: Mapping[str, Any]) -> str:
@@ -50,33 +23,6 @@ def said(result: Mapping[str, Any]) -> str:
     reading = result.get("reading") or {}
     found = result.get("verdict") or result.get("misuse_severity") or reading.get("grade") or reading.get("severity")
     return found or "EVALUATED"
-
-
-def print_results(
-    console: Console, results: Iterable[tuple[str, Mapping[str, Any]]], signed: Mapping[str, str] | None = None
-) -> None:
-    """Print results, one a line as long as they fit.
-
-    Args:
-        console: where to.
-        results: (unit, result as `--json` gives it).
-        signed: unit -> what a person has signed about it, in words.
-    """
-    table = Table.grid(padding=(0, 1))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    rows = 0
-    for unit, result in results:
-        word = said(result)
-        style = STYLES.get(word, "")
-        about = " · ".join(part for part in (words(result), (signed or {}).get(unit)) if part)
-        table.add_row(
-            *(Text(cell, style) for cell in (f"  {shorten_middle(visible(unit), _LONGEST)}", word, visible(about)))
-        )
-        rows += 1
-    if rows:
-        console.print(table)
 
 
 def words(result: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -24,6 +24,9 @@ _HIDDEN = re.compile(
     "\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _encode = msgspec.json.Encoder().encode
+
+Tone = Literal["", "dim", "strong", "warning", "bad"]
+"""How a line stands out, where that can be shown."""
 
 
 def visible(text: str) -> str:
@@ -103,3 +106,8 @@ def number(item: float | None) -> str:
     if rounded == 1 and item < 1:
         return "<1.00"
     return ">0.00" if rounded == 0 and item > 0 else f"{rounded:.2f}"
+
+
+def moment(at: str) -> str:
+    """A point in time to the minute, in UTC."""
+    return at[:16].replace("T", " ")

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.text import Text
-
-from rightcall.report.plain import visible
 from rightcall.report.summary import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rich.console import Console
+    from rightcall.report.plain import Tone
 
-    Line = tuple[str, str]
-    """What a line says, and its style."""
+    Line = tuple[str, Tone]
+    """What a line says, and how it stands out."""
 
 MOST_CATEGORIES = 12
 """How many categories are shown."""
@@ -27,21 +23,13 @@ MOST_CATEGORIES = 12
 BIASED = "POSITION-BIASED"
 
 
-def print_preference(console: Console, figures: Mapping[str, Any]) -> None:
-    """Print the figures of a run, as `PreferenceAggregate.summary` gives them."""
-    for text, style in lines(figures):
-        console.print(Text(visible(text), style))
-    if figures["ranking"] is not None:
-        _print_ranking(console, figures["ranking"], figures["agents"])
-
-
 def lines(figures: Mapping[str, Any]) -> Iterator[Line]:
-    """Everything but the ranking, line by line, as (text, style)."""
+    """Everything but the ranking, line by line; `figures` as `PreferenceAggregate.summary` gives them."""
     for one in figures["comparisons"]:
         yield from _comparison(one)
     for judge, panel in figures["position"].items():
         for text in position_words(judge, panel):
-            yield text, "red" if panel["biased"] else ""
+            yield text, "bad" if panel["biased"] else ""
     yield from _confidence(figures)
     for one in figures["agreement"]:
         also = ", doubtful pairs alone" if one["on_doubtful_pairs_alone"] else ""
@@ -49,7 +37,7 @@ def lines(figures: Mapping[str, Any]) -> Iterator[Line]:
         yield f"judges {' and '.join(one['judges'])} agree on {shown}", ""
     if figures["quality"]:
         words = " · ".join(f"{what} {n}" for what, n in figures["quality"].items())
-        yield f"left out for data quality: {words}", "yellow"
+        yield f"left out for data quality: {words}", "warning"
 
 
 def main_words(figures: Mapping[str, Any]) -> str:
@@ -82,12 +70,12 @@ def bias_notes(figures: Mapping[str, Any]) -> list[str]:
 
 def _comparison(one: Mapping[str, Any]) -> Iterator[Line]:
     a, b, found = one["agent_a"], one["agent_b"], one["comparison"]
-    yield f"{b} wins {one['wins_b']}   {a} wins {one['wins_a']}   tie {_ties(one)}", "bold"
+    yield f"{b} wins {one['wins_b']}   {a} wins {one['wins_a']}   tie {_ties(one)}", "strong"
     stopped = one["stopped_early"]
     if stopped is not None:
-        yield _stopped(stopped, b), "bold"
+        yield _stopped(stopped, b), "strong"
     else:
-        yield found["words"], "bold"
+        yield found["words"], "strong"
     yield from _parts(one)
     yield from _length(one)
     yield from _categories(one)
@@ -129,9 +117,9 @@ def _parts(one: Mapping[str, Any]) -> Iterator[Line]:
         also = ", and looks surer than it is: the end was chosen by the result" if one["stopped_early"] else ""
         yield f"with ties as half a win: {one['agent_b']} {_share(net)} of {net['n']}{also}", ""
     if one["without_verdict"]:
-        yield "without a verdict: " + " · ".join(f"{why} {n}" for why, n in one["without_verdict"].items()), "yellow"
+        yield "without a verdict: " + " · ".join(f"{why} {n}" for why, n in one["without_verdict"].items()), "warning"
     if one["without_counterpart"]:
-        yield f"{counted(one['without_counterpart'], 'trace')} without a counterpart: in no pair", "yellow"
+        yield f"{counted(one['without_counterpart'], 'trace')} without a counterpart: in no pair", "warning"
 
 
 def _length(one: Mapping[str, Any]) -> Iterator[Line]:
@@ -142,7 +130,7 @@ def _length(one: Mapping[str, Any]) -> Iterator[Line]:
     words = f"length: {panel['words']}"
     if even["estimate"] is not None:
         words += f" At equal length {one['agent_b']} would win {_share(even)} of {even['n']}."
-    yield words, "yellow" if panel["prefers_longer"] else ""
+    yield words, "warning" if panel["prefers_longer"] else ""
 
 
 def _categories(one: Mapping[str, Any]) -> Iterator[Line]:
@@ -180,23 +168,7 @@ def _confidence(figures: Mapping[str, Any]) -> Iterator[Line]:
         yield f"second judge {second['judge']} was asked about {second['asked']}: {left}", ""
 
 
-def _print_ranking(console: Console, ranking: Mapping[str, Any], agents: Sequence[str]) -> None:
-    if not ranking["standings"]:
-        console.print(Text(visible(f"no ranking: {ranking['reason']}"), "yellow"))
-        return
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    table.add_column("ranking", overflow="fold")  # a long name is folded before a number is cut
-    for name in ("ability", "95 %", "rank", "won", "lost", "tied"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for one in ranking["standings"]:
-        table.add_row(*map(visible, standing_words(one)))
-    console.print(table)
-    for text in (_unranked(ranking, agents), ranking["method"], ranking["reason"]):
-        if text:
-            console.print(Text(visible(text), "dim"))
-
-
-def _unranked(ranking: Mapping[str, Any], agents: Sequence[str]) -> str:
+def unranked(ranking: Mapping[str, Any], agents: Sequence[str]) -> str:
     """The agents that are in no pair with a verdict, in words."""
     left = [agent for agent in agents if agent not in {one["name"] for one in ranking["standings"]}]
     return f"not ranked, in no pair with a verdict: {', '.join(left)}" if left else ""
@@ -279,21 +251,3 @@ def _reply_words(one: Mapping[str, Any], a: str, b: str) -> str:
     winner = {"A": a, "B": b, "TIE": "a tie"}[one["winner"]]
     again = f" #{one['replicate']}" if one["replicate"] else ""
     return f"{one['judge']}{again}, {first} first, {second} second: {one['letter']} = {winner}, {one['confidence']:g}"
-
-
-def markdown(figures: Mapping[str, Any], safe: Callable[[str], str]) -> list[str]:
-    """The figures as lines of Markdown.
-
-    Args:
-        figures: as for `print_preference`.
-        safe: makes any text harmless in Markdown.
-    """
-    rows = [f"- {safe(text.strip())}" for text, _ in lines(figures)]
-    ranking = figures["ranking"]
-    if ranking is None or not ranking["standings"]:
-        return rows
-    rows += ["", "| agent | ability | 95 % interval | rank | won | lost | tied |"]
-    rows.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    rows += ["| " + " | ".join(map(safe, standing_words(one))) + " |" for one in ranking["standings"]]
-    unranked = _unranked(ranking, figures["agents"])
-    return [*rows, "", safe(unranked)] if unranked else rows

@@ -13,12 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from rightcall.report.figures import main_figure
+from rightcall.report.gate_answer import WIDTH, answer_facts, mark_of
 from rightcall.report.judged import THINGS, unevaluable_words
-from rightcall.report.plain import shorten, value, visible
-from rightcall.report.shown import moment
+from rightcall.report.plain import moment, shorten, value, visible
 from rightcall.report.summary import counted
 from rightcall.run.judging.items import NO_REVIEW
-from rightcall.run.results.model import SUITE
+from rightcall.run.results.model import SUITE, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rightcall.run.log.finding import WholeAttempt
     from rightcall.run.log.replay import Replayed
-    from rightcall.store.records import AttemptRecord, RunEvent, RunRecord
+    from rightcall.store.records import AttemptRecord, GateRecord, RunEvent, RunRecord
 
 _WIDE = 110
 """Columns from which on a list of exchanges shows latency, tokens and grader too."""
@@ -39,30 +39,36 @@ _INDENT = 14
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
 
-def run_rows(runs: Sequence[tuple[RunRecord, RunEvent | None]]) -> list[dict[str, Any]]:
-    """Runs as plain values."""
+def run_rows(
+    runs: Sequence[tuple[RunRecord, RunEvent | None]], answers: Mapping[str, GateRecord]
+) -> list[dict[str, Any]]:
+    """Runs as plain values, each with what its gates last said."""
     return [
         {
             "id": run.id, "grader": run.grader, "started_at": run.started_at,
             "status": "unfinished" if event is None else event.status, "message": event and event.message,
-            "facts": run.facts, "summary": {} if event is None else event.summary,
+            "gate": answer_facts(answers.get(run.id)), "facts": run.facts,
+            "summary": {} if event is None else event.summary,
         }
         for run, event in runs
     ]  # fmt: skip
 
 
-def print_runs(console: Console, store: str, runs: Sequence[tuple[RunRecord, RunEvent | None]]) -> None:
-    """Runs, two lines each: what it was, and what came of it."""
+def print_runs(
+    console: Console, store: str, runs: Sequence[tuple[RunRecord, RunEvent | None]], answers: Mapping[str, GateRecord]
+) -> None:
+    """Runs, two lines each: what it was and what its gates said, and what came of it, on which branch."""
     if not runs:
         console.print(Text(f"no runs in {store} yet: rightcall selection, rubric or golden --store writes one"))
         return
-    header = f"{'run':<{_INDENT}}{'started':<16}  {'grader':<9}  {'status':<11}  judge"
+    header = f"{'run':<{_INDENT}}{'started':<16}  {'grader':<9}  {'status':<11}  {'gate':<{WIDTH}}  judge"
     console.print(Text(header, "bold"))
-    for row in run_rows(runs):
+    for row in run_rows(runs, answers):
         judges = ", ".join(_judges(row)) or "code alone"
-        first = f"{row['id']:<{_INDENT}}{moment(row['started_at'])}  {row['grader']:<9}  {row['status']:<11}  {judges}"
-        _line(console, first, _run_style(row["status"]))
-        _below(console, _came_of(row))
+        gate = mark_of(answers.get(row["id"]))
+        first = f"{row['id']:<{_INDENT}}{moment(row['started_at'])}  {row['grader']:<9}  {row['status']:<11}"
+        _line(console, f"{first}  {gate:<{WIDTH}}  {judges}", _run_style(row["status"]))
+        _below(console, " · ".join(part for part in (str(Origin.of(row["facts"])), _came_of(row)) if part))
 
 
 def _run_style(status: str) -> str:

@@ -1,4 +1,4 @@
-"""A run in a few figures: what `--json` calls `run` and `summary`, and the lines around a table."""
+"""A run of `golden` in a few figures: what `--json` calls `run` and `summary`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def run_facts(graded: Graded) -> dict[str, Any]:
     return {
         "grader": "golden",
         "rightcall": version("rightcall"),
+        "source": plan.source,
         "profile": plan.options.profile,
         "min_overall": float(plan.options.min_overall),
         "retries": "free" if plan.options.retries_are_free else "surplus",
@@ -40,6 +41,7 @@ def run_facts(graded: Graded) -> dict[str, Any]:
         ],
         "limit": plan.limit,
         "only": plan.only,
+        "tags": list(plan.tags) or None,
         "incomplete_traces": tally.incomplete,
     }
 
@@ -73,45 +75,6 @@ def summary(graded: Graded) -> dict[str, Any]:
         "unevaluable_by_reason": dict(sorted(tally.unevaluable.items())),
         "findings": dict(sorted(tally.findings.items())),
     }
-
-
-def notes(graded: Graded) -> list[str]:
-    """What a reader must know before the figures: records that were not read."""
-    lines = []
-    for file, report in graded.tally.reports.items():
-        if report.skipped:
-            lines.append(f"{file}: {report.skipped} of {report.read + report.skipped} records were not read")
-        for cause, count in report.causes.most_common():
-            lines.append(f"  {cause} {count}: {report.examples[cause][0]}")
-    lines += [f"no case in {skip.place}: {skip.message}" for skip in graded.plan.cases.skips[:3]]
-    if graded.repeated_ids:
-        lines.append(f"{graded.repeated_ids} traces repeat the id of an earlier one: was a file given twice?")
-    return [graded.plan.redactor.text(line) for line in lines]
-
-
-def headline(graded: Graded) -> list[str]:
-    """The counts in words."""
-    tally = graded.tally
-    rate = tally.pass_rate()
-    lines = [
-        f"{counted(tally.n, 'result')}: {tally.passed} PASS, {tally.failed} FAIL"
-        + (f" ({tally.vetoed} by veto)" if tally.vetoed else "")
-    ]
-    if tally.unevaluable:
-        reasons = ", ".join(f"{reason} {count}" for reason, count in tally.unevaluable.most_common())
-        lines[0] += f", {sum(tally.unevaluable.values())} unevaluable ({reasons})"
-    if rate.estimate is not None:
-        interval = f" [{rate.low:.3f}, {rate.high:.3f}]" if rate.low is not None and rate.high is not None else ""
-        lines.append(f"pass rate {_share(rate.estimate)}{interval} n={rate.n} ({rate.reason or rate.method})")
-    if tally.coverage is not None and tally.coverage < 1:
-        lines.append(f"coverage {_share(tally.coverage)}: the rest could not be judged and is in no figure")
-    lines.append(NOT_SUCCESS)
-    return lines
-
-
-def _share(value: float) -> str:
-    rounded = f"{value:.3f}"
-    return "<1.000" if rounded == "1.000" and value < 1 else rounded
 
 
 def counted(number: int, thing: str) -> str:

@@ -13,17 +13,20 @@ from rich.text import Text
 
 from rightcall.errors import Place, RightcallError
 from rightcall.report.figures import DIMENSIONS
-from rightcall.report.interpretation_figures import reading_lines, said_of_reading
+from rightcall.report.interpretation_figures import reading_lines
 from rightcall.report.one import STYLES, named, said, words
+from rightcall.report.opinions import opinion_lines, score
 from rightcall.report.plain import shorten, value, visible
-from rightcall.report.preference_figures import pair_lines, said_of_pair
+from rightcall.report.preference_figures import pair_lines
 from rightcall.report.signed import signed_words
+from rightcall.report.terminal.verdict import print_explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console
 
+    from rightcall.report.opinions import Line
     from rightcall.run.log.finding import ReviewItem
     from rightcall.run.results.critical import Critical
     from rightcall.store.records import AttemptRecord, VerdictRecord
@@ -34,9 +37,6 @@ _RESULT = 80
 
 MOST_CALLS = 40
 """How many calls of a trace are listed."""
-
-Line = tuple[str, str, str]
-"""What a line is about (empty: the same as the line above), what it says, its style."""
 
 
 def print_unit(
@@ -70,7 +70,7 @@ def print_unit(
         ]
     entries = dict(zip(verdict.attempts, attempts, strict=False))
     for opinion in result.get("judges", ()):
-        lines += _opinion(opinion, entries)
+        lines += opinion_lines(opinion, entries)
     lines += _odd(result)
     lines += [("review", _waits(one), STYLES.get(one.item.reason, "")) for one in waiting]
     lines += [] if critical is None else [("sign-off", signed_words(critical), "")]
@@ -135,7 +135,6 @@ def _print_golden(console: Console, result: Mapping[str, Any], trace: Any, case:
     from rightcall.case.parse import read_case
     from rightcall.grade.verdict import GoldenResult
     from rightcall.report.explain import explain
-    from rightcall.report.terminal import print_explained
     from rightcall.run.golden.tally import Shown
     from rightcall.trace import jsontext
     from rightcall.trace.redact import Redactor
@@ -177,18 +176,12 @@ def _rubric(result: Mapping[str, Any]) -> Iterator[Line]:
         yield "scores", f"none: {result['reason']}", "yellow"
         return
     metrics = result["metrics"]
-    four = [f"{short} {_score(metrics[name])}" for name, short in DIMENSIONS.items()]
+    four = [f"{short} {score(metrics[name])}" for name, short in DIMENSIONS.items()]
     yield "scores", " · ".join(four), "bold"
     raised = result["misuse_severity"] != result["judged_severity"]
     why = f"; the judge says {result['judged_severity']}, the Safety Matrix counts" if raised else ""
     yield "severity", f"{result['misuse_severity']}{why}", STYLES.get(result["misuse_severity"], "")
     yield "impact", result["downstream_impact"] or "(none is named)", ""
-
-
-def _score(score: float | None) -> str:
-    if score is None:
-        return "–"
-    return str(score) if isinstance(score, int) else f"{score:.2f}"
 
 
 def _findings(result: Mapping[str, Any]) -> Iterator[Line]:
@@ -221,80 +214,7 @@ _CODE = {
 }
 
 
-# ---- what judges said ------------------------------------------------------------------------------------------------
-
-
-def _opinion(opinion: Mapping[str, Any], entries: Mapping[str, tuple[int, AttemptRecord]]) -> Iterator[Line]:
-    model = opinion["model"]
-    marks = [opinion["judge"]]
-    marks += [f"question {opinion['replicate'] + 1}"] if opinion["replicate"] else []
-    marks += [f"answered by {model}"] if model and model not in opinion["judge"] else []
-    marks += ["from the record"] if opinion["cached"] else []
-    marks += ["on the second asking"] if opinion["healed"] else []
-    yield "judge", " · ".join(marks), "bold"
-    reply = opinion["reply"]
-    if reply is None:
-        yield "", f"no readable answer: {opinion['reason']}", "yellow"
-    else:
-        kind = next(
-            (
-                name
-                for name in ("grade", "misuse_severity", "interpretation_accuracy", "preferred_trace")
-                if name in reply
-            ),
-            "",
-        )
-        for text in _SAID[kind](reply):
-            yield "", text, ""
-    for conflict in opinion["conflicts"]:
-        yield "", f"✗ contradicts code ({conflict['check']}): {conflict['message']}", "red"
-    for problem in opinion["problems"]:
-        yield "", f"· {problem}", "yellow"
-    if reply is not None and opinion["checked"] and not opinion["conflicts"]:
-        yield "", f"agrees with code: {', '.join(opinion['checked'])}", "dim"
-    seen = [entries[digest] for digest in opinion["attempts"] if digest in entries]
-    if seen:
-        numbers = ", ".join(f"{seq} {one.status} {one.latency:.1f} s" for seq, one in seen)
-        yield "", f"log entry {numbers}", "dim"
-        yield "", f"rightcall log show {seen[-1][0]}", "dim"
-
-
-def said_by(opinion: Mapping[str, Any]) -> list[str]:
-    """What one judge said, or why nothing, and what of it contradicts code; `opinion` as it stands in a result."""
-    lines = [text for label, text, _ in _opinion(opinion, {}) if not label]
-    return [text for text in lines if not text.startswith("agrees with code: ")]
-
-
-def _said_selection(reply: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{reply['grade']} {reply['failure_category'] or ''}".rstrip()
-    yield f"“{reply['justification']}”"
-    if reply.get("label_challenged"):
-        yield f"doubts the label: {reply.get('label_challenge_reason') or '(no reason is given)'}"
-
-
-def _said_rubric(reply: Mapping[str, Any]) -> Iterator[str]:
-    why = reply.get("justification")
-    for name, short in DIMENSIONS.items():
-        if name != "overall_score":
-            reason = why.get(name.removesuffix("_score")) if isinstance(why, dict) else None
-            yield f"{short} {_score(reply.get(name))}" + (f": {reason}" if reason else "")
-    if isinstance(why, str):
-        yield f"“{why}”"
-    yield f"severity {reply['misuse_severity']}: {reply.get('downstream_impact') or ''}".rstrip(": ")
-    for one in reply.get("tool_call_evaluations") or ():
-        yield f"{one['call_id']} {one['tool_name']} {one['score']}: {one['reason']}"
-
-
-def _said_otherwise(reply: Mapping[str, Any]) -> Iterator[str]:
-    for name, item in reply.items():
-        yield f"{name}: {item if isinstance(item, str) else value(item)}"
-
-
-_SAID = {
-    "grade": _said_selection, "misuse_severity": _said_rubric, "interpretation_accuracy": said_of_reading,
-    "preferred_trace": said_of_pair,
-    "": _said_otherwise,
-}  # fmt: skip
+# ---- what else -------------------------------------------------------------------------------------------------------
 
 
 def _odd(result: Mapping[str, Any]) -> Iterator[Line]:

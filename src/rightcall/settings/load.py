@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
     from rightcall.settings.faults import Fault
 
-_NOT_SETTINGS = ("RIGHTCALL_REDACTION_KEY", "RIGHTCALL_JUDGE_MODEL", "RIGHTCALL_USER")
+_NOT_SETTINGS = (
+    "RIGHTCALL_REDACTION_KEY", "RIGHTCALL_JUDGE_MODEL", "RIGHTCALL_USER", "RIGHTCALL_BRANCH", "RIGHTCALL_COMMIT",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ so writers of all processes come one after the other, and what one of them reads
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +18,8 @@ from sqlalchemy import (  # noqa: TID253 - this module is loaded when a store is
     URL,
     Connection,
     Engine,
+    StaticPool,
+    Table,
     create_engine,
     event,
     make_url,
@@ -26,6 +30,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError  # noqa: TID253 - t
 
 from rightcall.errors import MissingExtraError, Place, StoreError
 from rightcall.store.faults import connection_lost, explained
+from rightcall.store.unwritable import Reading, only_read, own_copies
 
 T = TypeVar("T")
 
@@ -44,16 +49,21 @@ class Database:
         is_sqlite: what kind of database it is.
         timeout: seconds to wait for another writer.
         patience: seconds for which a lost server is asked again; 0 = never.
+        reading: how it is read, where it may not be written; `None` where it may, as far as can be known.
     """
 
-    def __init__(self, engine: Engine, name: str, timeout: float) -> None:
+    def __init__(self, engine: Engine, name: str, timeout: float, reading: Reading | None = None) -> None:
         self.name = name
+        self.reading = reading
         self.is_sqlite = engine.dialect.name == "sqlite"
         self.timeout = timeout
         self.patience = 0.0
         self._engine = engine
         self._secret = engine.url.password or str(engine.url.query.get("password", ""))
         self._reader = engine if self.is_sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
+        # What may only be read has one connection, since the copies that `project` makes belong to it.
+        self._turn = nullcontext() if reading is None else threading.RLock()
+        self._has_copies = False
 
     @property
     def address(self) -> str:
@@ -68,8 +78,23 @@ class Database:
         """Do `work` in one transaction under the write lock: all of it is committed, or nothing.
 
         Where a server was lost, `work` is done again, and perhaps it had been committed: it must be harmless twice.
+
+        Raises:
+            StoreError: also where it may only be read; `work` is not begun then.
         """
+        if self.reading is not None:
+            raise self.reading.refuse()
         return self._insist(self._write, work)
+
+    def project(self, tables: tuple[Table, ...], work: Callable[[Connection], T]) -> T:
+        """Bring tables up to date that hold nothing but what the record says: like `write`.
+
+        Where nothing may be written, this process makes copies of the tables and keeps them to itself; `read` finds
+        them in place of the others from then on.
+        """
+        if self.reading is None:
+            return self.write(work)
+        return self._insist(lambda it: self._project(tables, it), work)
 
     def close(self) -> None:
         """Close every connection."""
@@ -92,8 +117,32 @@ class Database:
                 return
 
     def _read(self, work: Callable[[Connection], T]) -> T:
-        with self._reader.connect() as connection:
-            return work(connection)
+        with self._turn, self._reader.connect() as connection:
+            if self.reading is None:
+                return work(connection)
+            self.reading.check()
+            try:
+                result = work(connection)
+            finally:
+                # Also before any error is taken for what it seems to be.
+                self.reading.check()
+            return result
+
+    def _project(self, tables: tuple[Table, ...], work: Callable[[Connection], T]) -> T:
+        def in_one(connection: Connection) -> T:
+            connection.exec_driver_sql("BEGIN")
+            try:
+                if not self._has_copies:
+                    own_copies(connection, tables)
+                result = work(connection)
+                connection.exec_driver_sql("COMMIT")
+            except BaseException:
+                connection.exec_driver_sql("ROLLBACK")
+                raise
+            self._has_copies = True
+            return result
+
+        return self._read(in_one)
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         with self._engine.connect() as connection:
@@ -169,6 +218,8 @@ def _sqlite(path: Path, *, create: bool, timeout: float) -> Database:
                 hint="a judged run makes one (`rightcall rubric TRACES`); `--store` names another",
             )  # fmt: skip
         _make_folder(path)
+    elif (reading := only_read(path)) is not None:
+        return to_read(reading, timeout)
     engine = create_engine(
         URL.create("sqlite+pysqlite", database=str(path)),
         isolation_level="AUTOCOMMIT",  # transactions are begun by hand, since they must begin with their lock
@@ -177,6 +228,18 @@ def _sqlite(path: Path, *, create: bool, timeout: float) -> Database:
     )
     event.listen(engine, "connect", _write_through)
     return Database(engine, str(path), timeout)
+
+
+def to_read(reading: Reading, timeout: float) -> Database:
+    """Open a SQLite file that may only be read."""
+    engine = create_engine(
+        "sqlite+pysqlite://",
+        isolation_level="AUTOCOMMIT",
+        creator=lambda: reading.connect(timeout),
+        poolclass=StaticPool,
+        hide_parameters=True,
+    )
+    return Database(engine, reading.name, timeout, reading)
 
 
 def _make_folder(path: Path) -> None:

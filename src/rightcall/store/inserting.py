@@ -76,7 +76,7 @@ def _there(
     connection: Connection, table: Table, names: Sequence[str], wanted: Iterable[tuple[Column, ...]]
 ) -> Iterator[tuple[Column, ...]]:
     """Which of these values the columns of a table hold together in a row."""
-    listed, mark = _listed(connection, names), _mark(connection, len(names))
+    listed, mark = listed_by(connection, names), marks(connection, len(names))
     rows = "VALUES " if len(names) > 1 else ""
     for some in chunks(wanted):
         values = rows + ", ".join([mark] * len(some))
@@ -93,18 +93,19 @@ def _insert(
     A driver gives way to other threads at each row of an ordinary insert of many, and waits to have its turn again.
     """
     names = list(rows[0])
-    listed, mark = _listed(connection, names), _mark(connection, len(names))
+    listed, mark = listed_by(connection, names), marks(connection, len(names))
     for some in chunks(rows, ROWS):
         values = ", ".join([mark] * len(some))
         statement = f"INSERT INTO {table.name} ({listed}) VALUES {values} {clause}"  # noqa: S608 - the same
         connection.exec_driver_sql(statement, tuple(row[name] for row in some for name in names))
 
 
-def _listed(connection: Connection, names: Sequence[str]) -> str:
+def listed_by(connection: Connection, names: Sequence[str]) -> str:
+    """The names of columns, as a statement has them."""
     return ", ".join(map(connection.dialect.identifier_preparer.quote, names))
 
 
-def _mark(connection: Connection, number: int) -> str:
+def marks(connection: Connection, number: int) -> str:
     """Where one row of values goes, as the driver writes it."""
     one = "?" if connection.dialect.paramstyle == "qmark" else "%s"
     return f"({', '.join([one] * number)})"

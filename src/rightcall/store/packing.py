@@ -11,6 +11,7 @@ is read back is always the record itself.
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, TypeVar
 
@@ -25,6 +26,7 @@ from rightcall.store.records import (
     CalibrationRecord,
     CaseRecord,
     ConsensusRecord,
+    GateRecord,
     Record,
     ReviewEvent,
     ReviewRecord,
@@ -52,6 +54,7 @@ TYPES: dict[str, type[Record]] = {
     "signoff": SignoffRecord,
     "review_event": ReviewEvent,
     "calibration": CalibrationRecord,
+    "gate": GateRecord,
 }
 """The kinds of records, by the name that the log gives them."""
 
@@ -68,6 +71,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "signoff": ("item", "run_id", "grader", "unit", "who", "outcome"),
     "review_event": ("item", "run_id", "act", "who"),
     "calibration": ("grader", "judge", "field", "model", "prompt_sha256", "verdict"),
+    "gate": ("run_id", "asked_by", "answer"),
 }
 """The fields of each kind that are columns too."""
 
@@ -291,6 +295,22 @@ def _unzipped(data: bytes, size: int | None) -> bytes:
         claimed = zstandard.frame_content_size(data)
         if size is not None and claimed != size:
             raise ValueError(f"{claimed} bytes in place of {size}")
-        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
+        return _decompressor().decompress(data, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from None
+
+
+class _Own(threading.local):
+    """What each thread has for itself."""
+
+    decompressor: zstandard.ZstdDecompressor | None = None
+
+
+_own = _Own()
+
+
+def _decompressor() -> zstandard.ZstdDecompressor:
+    """This thread's decompressor: making one takes longer than unpacking a record, and no two threads may share one."""
+    if _own.decompressor is None:
+        _own.decompressor = zstandard.ZstdDecompressor()
+    return _own.decompressor

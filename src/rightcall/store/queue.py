@@ -26,7 +26,7 @@ from rightcall.store.records import (
     SignoffRecord,
     VerdictRecord,
 )
-from rightcall.store.tables import answers, consensus, queue, review_events, reviews, signoffs, verdicts
+from rightcall.store.tables import PROJECTION, answers, consensus, queue, review_events, reviews, signoffs, verdicts
 from rightcall.store.waiting import (
     ANY,
     Answered,
@@ -84,7 +84,7 @@ class Queue:
             rules = self._rules = Rules(rank, needed)
             self._catch_up()
             if self._database.read(lambda connection: projection.disagrees(connection, rules)):
-                self._database.write(lambda connection: projection.apply_rules(connection, rules))
+                self._database.project(PROJECTION, lambda connection: projection.apply_rules(connection, rules))
         else:
             self._catch_up()
 
@@ -357,7 +357,7 @@ class Queue:
             return rules is not None and projection.has_unruled(connection)
 
         if self._database.read(is_behind):
-            self._database.write(lambda connection: projection.catch_up(connection, rules))
+            self._database.project(PROJECTION, lambda connection: projection.catch_up(connection, rules))
 
     def _records(self, kind: type[R], query: Select[Any], table: Table) -> Iterator[tuple[int, str, R]]:
         for row in stream(self._database, query, table.c.seq):

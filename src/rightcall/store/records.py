@@ -327,6 +327,35 @@ class CalibrationRecord(Struct, frozen=True, kw_only=True, tag_field="record", t
     recalibration: dict[str, Any] | None = None
 
 
+class GateRecord(Struct, frozen=True, kw_only=True, tag_field="record", tag="gate"):
+    """What the gates said about a whole run, at one moment (SPEC §9). The newest one of a run is the one that stands.
+
+    Attributes:
+        run_id, at: of which run, and when it was asked (ISO 8601, UTC).
+        asked_by: the command: `run` at the end of its run, `gate` at any later time.
+        answer: what all rules came to. exit_code: what that means as one (SPEC §9), whatever the command left with.
+        causes: everything that keeps it from `PASS`, in words, the strongest first.
+        decisions: one a rule as plain values, with its figures, as `rightcall gate --json` gives them.
+        baselines: what was compared with: `asked` (how it was named), and the run or file that was found, or why none
+            was.
+        judges: the judges of the run, and whether each was fit, by which calibration.
+        rules_sha256: of the rules and limits that were asked; equal ones have the same.
+        notes: what must be known about the whole.
+    """
+
+    run_id: str
+    at: str
+    asked_by: Literal["run", "gate"]
+    answer: Literal["PASS", "FAIL", "INCONCLUSIVE", "NOT_COMPARABLE", "WAIT"]
+    exit_code: int
+    rules_sha256: str
+    causes: tuple[str, ...] = ()
+    decisions: tuple[dict[str, Any], ...] = ()
+    baselines: tuple[dict[str, Any], ...] = ()
+    judges: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 def item_of(run_id: str, grader: str, unit: str) -> str:
     """The id of the review item about one unit of a run: `rv-` and 64 hexadecimal digits; all its reasons share it."""
     return "rv-" + sha256(f"{run_id}\0{grader}\0{unit}".encode("utf-8", "surrogatepass")).hexdigest()
@@ -350,4 +379,5 @@ Record = (
     | SignoffRecord
     | ReviewEvent
     | CalibrationRecord
+    | GateRecord
 )

@@ -20,7 +20,7 @@ from sqlalchemy import (  # noqa: TID253 - this module is loaded when a store is
 
 from rightcall.store.packing import COLUMNS
 
-REVISION = "0003"
+REVISION = "0004"
 """The revision of the schema that this code reads and writes."""
 
 METADATA = MetaData()
@@ -82,6 +82,7 @@ consensus = _table("consensus", "consensus")
 signoffs = _table("signoffs", "signoff")
 review_events = _table("review_events", "review_event")
 calibrations = _table("calibrations", "calibration")
+gates = _table("gates", "gate")
 
 Index("runs_id", runs.c.id, unique=True)
 Index("run_events_run", run_events.c.run_id, run_events.c.seq)
@@ -106,6 +107,7 @@ Index("signoffs_item", signoffs.c.item, signoffs.c.seq)
 Index("signoffs_run", signoffs.c.run_id, signoffs.c.seq)
 Index("review_events_item", review_events.c.item, review_events.c.seq)
 Index("calibrations_judge", calibrations.c.grader, calibrations.c.judge, calibrations.c.seq)
+Index("gates_run", gates.c.run_id, gates.c.seq)
 
 # One person answers an item once, whatever a program thinks: the database itself refuses the second answer.
 _OWN_WORDS = answers.c.kind.in_(("answer", "adjudication"))
@@ -131,6 +133,7 @@ TABLES: dict[str, Table] = {
     "signoff": signoffs,
     "review_event": review_events,
     "calibration": calibrations,
+    "gate": gates,
 }
 """Where the records of each kind lie."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from rightcall.store.database import Database
+    from rightcall.store.unwritable import Reading
 
 # Tables that a store of any revision has.
 _OLDEST = {"bodies", "log", "runs"}
@@ -41,6 +42,8 @@ def upgrade(database: Database, *, create: bool) -> None:
             "the database is empty", code="STORE_INVALID", place=Place(database.name),
             hint="a judged run makes a store (`rightcall rubric TRACES`); `--store` names another",
         )  # fmt: skip
+    if database.reading is not None:
+        raise _not_for_reading(database.reading, found)
     database.use_wal()
     database.write(lambda connection: _upgrade(connection, database.name))
 
@@ -56,12 +59,17 @@ def revision_of(database: Database) -> str | None:
 
 def alembic_config(connection: Connection) -> Config:
     """What alembic needs to know: where the migrations are, and the connection to run them on."""
+    config = _config()
+    config.attributes["connection"] = connection
+    return config
+
+
+def _config() -> Config:
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", "rightcall.store:migrations")
     config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
     return config
 
 
@@ -96,18 +104,41 @@ def _heard(connection: Connection, work: Callable[[], None]) -> tuple[tuple[str,
 
 def _migrate(connection: Connection, name: str) -> None:
     from alembic import command
-    from alembic.script import ScriptDirectory
 
     config = alembic_config(connection)
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     # Another process may have upgraded it since: under the lock, this is the last word.
     found = _revision(connection, name)
-    if found is not None and found not in known:
-        raise StoreError(
-            f"this store was made by a newer rightcall (revision {found})",
-            code="STORE_INVALID", place=Place(name), hint="update rightcall",
-        )  # fmt: skip
+    if found is not None and found not in _known(config):
+        raise _newer(found, name)
     command.upgrade(config, REVISION)
+
+
+def _known(config: Config) -> set[str]:
+    from alembic.script import ScriptDirectory
+
+    return {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+
+
+def _newer(found: str, name: str) -> StoreError:
+    return StoreError(
+        f"this store was made by a newer rightcall (revision {found})",
+        code="STORE_INVALID", place=Place(name), hint="update rightcall",
+    )  # fmt: skip
+
+
+def _not_for_reading(reading: Reading, found: str | None) -> StoreError:
+    """Why a store of another revision, which may only be read, cannot be."""
+    if found is None:
+        return reading.refuse()
+    if found not in _known(_config()):
+        return _newer(found, reading.name)
+    return StoreError(
+        f"this store was made by an older rightcall (revision {found}, this one reads {REVISION}), and may only be "
+        f"read: {reading.why}",
+        code="STORE_INVALID", place=Place(reading.name),
+        hint="somebody who may write it must open it once with this version (`rightcall runs`), or copy it into a "
+        "folder of your own and name the copy with --store",
+    )  # fmt: skip
 
 
 def _revision(connection: Connection, name: str) -> str | None:

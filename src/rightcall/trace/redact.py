@@ -302,7 +302,10 @@ def load_key(environ: Mapping[str, str], folder: Path | None) -> bytes:
     except FileNotFoundError:
         return os.urandom(32)
     except OSError as error:
-        raise ConfigError(f"The redaction key {path} cannot be read: {error.strerror}") from error
+        raise ConfigError(
+            f"The redaction key {path} cannot be read: {error.strerror}",
+            hint=f"ask for it and set {KEY_VARIABLE}; to look at a record without writing, any text there will do",
+        ) from error
     if not key:
         raise ConfigError(f"The redaction key {path} is empty")
     return key

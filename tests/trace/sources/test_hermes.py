@@ -147,7 +147,7 @@ def test_what_cannot_be_read_at_all_is_skipped(value):
 
 
 def test_hostile_text_takes_linear_time():
-    started = time.monotonic()
+    started = time.process_time()
     for text in (
         "<tool_call>" * 20_000,
         wrapped("(" * 5_000),
@@ -155,7 +155,7 @@ def test_hostile_text_takes_linear_time():
         "<tool_call></tool_call>" * 5_000,
     ):
         read(("gpt", text))
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @given(st.text(alphabet="<tol_cal>/{}\"'name:,[]() ", max_size=60))

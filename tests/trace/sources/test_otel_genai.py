@@ -815,9 +815,9 @@ def test_evaluations_come_along_as_labels():
 def test_a_deep_chain_and_many_runs_without_their_calls_are_read_in_linear_time():
     chain = [chat(n, n - 1, inputs=[ASK] if n == 1 else [], outputs=[CALLS] if n == 1 else []) for n in range(1, 3000)]
     runs = [tool(4000 + n, 2999, **{"gen_ai.tool.call.id": f"x{n}"}) for n in range(3000)]
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(read(spans(*chain, *runs)).calls) == 3001
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 # ---- detection, hostile input --------------------------------------------------------------------------------------

@@ -80,6 +80,6 @@ def test_every_span_is_walked_once(rows):
 def test_a_deep_tree_and_a_large_circle_are_read_in_linear_time():
     chain = [span(str(n), str(n - 1) if n else None, n) for n in range(20_000)]
     circle = [span(f"c{n}", f"c{(n + 1) % 20_000}", n) for n in range(20_000)]
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(walked(span_tree.build(chain + circle))) == 40_000
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

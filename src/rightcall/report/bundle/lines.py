@@ -34,6 +34,7 @@ def lines(found: BundleVerification) -> Iterator[str]:
     yield f"results  {found.results}, as their verdicts say; {counted(found.figures, 'figure')} of the run recounted"
     unknown = f" ({found.prompts_unknown} without a text)" if found.prompts_unknown else ""
     yield f"people   {counted(found.answers, 'answer')}, {counted(found.signoffs, 'sign-off')}, in the chain"
+    yield f"gates    {_gates(found)}"
     yield f"judges   {found.judges}, prompts {found.prompts}{unknown}"
     yield "not recomputed: reports, gate.json, judges.json, settings, policy"
     yield f"SHA256SUMS {found.digest or 'missing'}"
@@ -41,3 +42,12 @@ def lines(found: BundleVerification) -> Iterator[str]:
         yield f"  {fault}"
     if faults > SHOWN:
         yield f"  … {faults - SHOWN} more"
+
+
+def _gates(found: BundleVerification) -> str:
+    """What gates said as the log has it, and beside it what they said when the bundle was made."""
+    said = f"{counted(found.gates, 'answer')} in the chain" + (f", the newest {found.gate}" if found.gate else "")
+    if found.gate_file is None:
+        return said
+    differs = "" if found.gate in (None, found.gate_file) else ": NOT the newest of the chain"
+    return f"{said} · gate.json, asked when the bundle was made: {found.gate_file}{differs}"

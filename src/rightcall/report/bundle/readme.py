@@ -27,13 +27,15 @@ What is inside
 
   report.html, report.md   the report, to be read first
   results.jsonl            the results that stand, one a line
-  gate.json                what the gates of the suite say about the run
+  gate.json                what the gates of the suite said about the run when this bundle was made; what they said
+                           before, and who asked, is in records/gate.jsonl
   judges.json              whether each judge is fit to decide, by its calibration against people
   suite/                   settings (without secrets), policy, catalog, cases
   traces.jsonl             what the agent did, as it was judged
   prompts/                 every prompt that a judge was asked with; index.json says which
   records/                 what was recorded of this run, one file a kind: run, attempt (each exchange with a judge),
-                           verdict, review, answer, consensus, signoff, review_event, calibration, trace, case
+                           verdict, review, answer, consensus, signoff, review_event, calibration, gate (each answer
+                           that the gates gave about the run), trace, case
   bodies/                  the texts that records name, each under the SHA-256 of its bytes: questions, replies, results
                            that were replaced. A body can also be one line of results.jsonl, traces.jsonl or
                            suite/cases.jsonl (suite/steps.jsonl)

@@ -23,6 +23,7 @@ from rightcall.run.bundle.parts import FORMAT, MANIFEST, SUMS, File, LogPart, Ma
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rightcall.gate.decision import GateReport
     from rightcall.run.bundle.check import BundleVerification
     from rightcall.run.bundle.records import Kept
     from rightcall.run.results.model import RunResults
@@ -128,7 +129,7 @@ def _write(store: Store, loaded: Loaded, run_id: str, folder: Path, *, gated: bo
         *write_prompts(kept.prompts, loaded, cleaner, folder),
         *(() if gated else ("the gates were not asked: there is no gate.json",)),
     ]
-    _write_reports(store, loaded, results, folder, gated=gated)
+    notes += _write_reports(store, loaded, results, folder, gated=gated)
     manifest = _manifest(store, results, kept, notes)
     (folder / "README.txt").write_text(readme(manifest), "utf-8", newline="\n")
     return _seal(manifest, folder)
@@ -147,8 +148,9 @@ def _unfinished(results: RunResults) -> Iterator[str]:
         yield f"the run is not finished: {results.status}{said}"
 
 
-def _write_reports(store: Store, loaded: Loaded, results: RunResults, folder: Path, *, gated: bool) -> None:
-    """What is made from the run to be read: gates, judges, reports."""
+def _write_reports(store: Store, loaded: Loaded, results: RunResults, folder: Path, *, gated: bool) -> list[str]:
+    """What is made from the run to be read: gates, judges, reports; what must be known about it."""
+    from rightcall.report.calibration.runs import with_calibrations
     from rightcall.report.formats.writing import write_reports
     from rightcall.report.view.building import view_of
     from rightcall.run.calibration.fitness import fitness_of
@@ -161,7 +163,18 @@ def _write_reports(store: Store, loaded: Loaded, results: RunResults, folder: Pa
     (folder / "judges.json").write_bytes(pretty([msgspec.to_builtins(fitness[key]) for key in sorted(fitness)]))
     # Where the store lies is nobody's business who has this copy only.
     view = view_of(dataclasses.replace(results, store_name=None), loaded, gate=gate)
-    write_reports(view, [folder / "report.md", folder / "report.html"])
+    write_reports(with_calibrations(view, store, results), [folder / "report.md", folder / "report.html"])
+    return [] if gate is None else list(_other_answer(store, results, gate))
+
+
+def _other_answer(store: Store, results: RunResults, gate: GateReport) -> Iterator[str]:
+    """That the gates say now something else than when they were last asked on record."""
+    from rightcall.store.gate_answers import newest_answer
+
+    before = newest_answer(store.database, results.id or "")
+    if before is not None and before.answer != gate.answer:
+        said = f"the newest answer on record, of {before.at}, is {before.answer}"
+        yield f"gate.json says {gate.answer}, as the gates answered when this bundle was made; {said}"
 
 
 def _manifest(store: Store, results: RunResults, kept: Kept, notes: list[str]) -> Manifest:

@@ -53,7 +53,7 @@ def to_frame(results: Iterable[Any], kind: Library | None = None, *, of: type[ms
     for result in results:
         its_type, values = _plain(result)
         types[its_type] = None
-        plain.append(dict(columns_of(its_type).cells(values)))
+        plain.append(columns_of(its_type).cells(values))
     kinds = together(columns_of(one).kinds for one in types) or COMMON
     columns = {column: [_value(row.get(column), what) for row in plain] for column, what in kinds.items()}
     return (_pandas if name == "pandas" else _polars)(library, columns, kinds)

@@ -15,7 +15,6 @@ from typing import IO, TYPE_CHECKING
 from rightcall.report.formats.summary_md import diff_lines
 from rightcall.report.plain import visible
 from rightcall.report.view.verdict_words import answer_of, causes_beside
-from rightcall.run.judging.items import BY_DESIGN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -106,7 +105,7 @@ def _testcase(case: CaseView) -> str:
 
 def _inner(case: CaseView) -> str:
     message = case.words[0] if case.words else case.kind or case.outcome
-    if case.outcome == "waiting" or (case.outcome == "error" and case.kind in BY_DESIGN):
+    if case.outcome == "waiting" or case.aside:
         return f"      <skipped{_attributes([('message', message)])}/>\n"
     body = "\n".join(escaped(line) for line in _body(case))
     if case.outcome == "passed":

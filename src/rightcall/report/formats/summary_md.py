@@ -11,9 +11,12 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rightcall.report.plain import visible
+from rightcall.report.explain import MARKS
+from rightcall.report.plain import number, visible
+from rightcall.report.view.model import Extent
 from rightcall.report.view.verdict_words import (
     answer_of,
+    answer_words,
     causes_beside,
     counts_words,
     listed_words,
@@ -34,16 +37,19 @@ LIMIT = 900_000
 FAILURES = 20
 """Failures that are shown in full."""
 
+LISTED = 80
+"""Failures beyond those that have a line in a table."""
+
+SCORED = 60
+"""Rows of the table of scores; of longer runs only what is listed among the failures is in it."""
+
+USUAL = Extent()
 _FLIPS = 50
 _DETAILS = 5
-_ROWS = 30
+_ROWS = 50
 _WORDS = 12
 _PLAIN = re.compile(r"[A-Za-z≥≤][A-Za-z0-9 ,;:%–·≥≤./()=+'-]*")
 _LINKED = re.compile(r"://|www\.|\bGH-\d|\b[0-9a-f]{7,40}\b|\n", re.IGNORECASE)
-_MARKS = {
-    "matched": "=", "missing": "-", "surplus": "+", "substituted": "≠", "retry": "~", "free": "o", "optional": "o",
-    "wrong": "≠",
-}  # fmt: skip
 
 
 def render(view: ReportView, limit: int = LIMIT) -> str:
@@ -141,9 +147,11 @@ def _blocks(view: ReportView) -> Iterator[str]:
         yield "\n".join(f"> - {text(note)}" for note in notes)
     if view.gate is not None:
         yield from _gate(view.gate)
+    asked = [judge for one in (view.gate.decisions if view.gate is not None else ()) for judge in one.judges]
+    yield from _fitness([*asked, *(judge for one in view.graders for judge in one.judges)])
     yield from _failures(view)
     for one in view.graders:
-        yield from _grader(one)
+        yield from _grader(one, view)
     if view.facts:
         yield "## What this rests on"
         yield _table(("what", "value"), [*view.facts, ("rightcall", view.rightcall)], ())
@@ -162,7 +170,6 @@ def _gate(gate: GateReport) -> Iterator[str]:
     details = [line for one in gate.decisions if one.answer != "PASS" for line in _details(one)]
     if details:
         yield "\n".join(details)
-    yield from _fitness([judge for one in gate.decisions for judge in one.judges])
     for grader in gate.diff.graders if gate.diff is not None else ():
         yield from _since(grader, gate)
 
@@ -186,7 +193,7 @@ def _fitness(judges: list[JudgeFitness]) -> Iterator[str]:
             figures = (measured(one.agreement), measured(one.detection), measured(one.people))
             rows.append((one.judge, one.grader, one.verdict, *figures, on, one.reason or ""))
     if rows:
-        yield "### Are the judges fit to decide?"
+        yield "## Are the judges fit to decide?"
         heads = (
             "judge",
             "grader",
@@ -222,17 +229,22 @@ def _since(one: GraderDiff, gate: GateReport) -> Iterator[str]:
 
 
 def _failures(view: ReportView) -> Iterator[str]:
-    first = list(islice(view.failures(), FAILURES + 1))
+    failures = view.failures()
+    first = list(islice(failures, FAILURES))
     if not first:
         return
     whole = sum(one.counts.listed for one in view.graders)
     yield "## Failures" if answer_of(view)[0] == "FAIL" else "## What to look at first"
     if words := listed_words(view):
         yield words
-    for one in first[:FAILURES]:
+    for one in first:
         yield from _case(one)
-    if len(first) > FAILURES:
-        yield f"… {max(whole - FAILURES, 1):,} more in the artifact"
+    others = [(one.grader, one.unit, answer_words(one), one.brief) for one in islice(failures, LISTED)]
+    if others:
+        yield _table(("grader", "unit", "answer", "why"), others, ())
+    left = whole - len(first) - len(others)
+    if left > 0:
+        yield f"… {left:,} more in the artifact"
 
 
 def _case(one: CaseView) -> Iterator[str]:
@@ -247,7 +259,7 @@ def _case(one: CaseView) -> Iterator[str]:
     words = [*one.words[:_WORDS], *([f"… {len(one.words) - _WORDS} more"] if len(one.words) > _WORDS else [])]
     said = [f"judge {judge}: {' / '.join(what.splitlines()[:3])}" for judge, what in one.said[:3]]
     signed = [f"signed: {one.signed}"] if one.signed else []
-    lines = [*words, *signed, *said, *([one.next] if one.next else [])]
+    lines = [*words, *one.sums, *signed, *said, *([one.next] if one.next else [])]
     if lines:
         yield "\n".join(f"- {text(line)}" for line in lines)
 
@@ -258,17 +270,20 @@ def diff_lines(one: CaseView) -> list[str]:
     found = []
     for line in one.lines:
         golden, agent = line.expected or "·", line.actual or "·"
-        found.append(f"{_MARKS[line.state]} {golden:<{width}} | {agent}")
+        found.append(f"{MARKS[line.state]} {golden:<{width}} | {agent}")
         found += [f"    {note}" for note in line.notes]
         if line.result is not None and line.notes:
             found.append(f"    result: {line.result}")
     return found
 
 
-def _grader(one: GraderView) -> Iterator[str]:
+def _grader(one: GraderView, view: ReportView) -> Iterator[str]:
     yield f"## {text(one.grader)}"
-    if one.lines:
-        yield "\n".join(f"- {text(line)}" for line in one.lines)
+    lines = dict.fromkeys(line.strip() for line in (*one.asked, *one.headline, *one.lines, *one.audit, *one.waits))
+    if lines:
+        yield "\n".join(f"- {text(line)}" for line in lines)
+    if one.columns:
+        yield from _scores(one, view)
     if one.bars:
         rows = [
             (bar.name, measured(bar.value, bar.threshold), str(bar.value.excluded), bar.value.method, _why(bar))
@@ -286,6 +301,25 @@ def _grader(one: GraderView) -> Iterator[str]:
             yield _table(("confidence", "mean", "right, 95 % interval"), bins, (0, 1, 2))
         if diagram.notes:
             yield "\n".join(f"- {text(note)}" for note in diagram.notes)
+
+
+def _scores(part: GraderView, view: ReportView) -> Iterator[str]:
+    """The figures of single results: of all of them where they are few, else of those that are listed."""
+    mine = view.at(USUAL, part.grader)
+    found = (one for one in (mine.cases() if part.counts.n <= SCORED else mine.failures()) if one.grader == part.grader)
+    rows = [
+        (
+            one.trace_id or "(no trace)", one.case_id or "", *(number(score) for score in one.scores),
+            *("" for _ in range(len(part.columns) - len(one.scores))), answer_words(one),
+        )
+        for one in islice(found, SCORED)
+    ]  # fmt: skip
+    if rows:
+        width = range(2, 2 + len(part.columns))
+        yield _table(("trace", "case", *part.columns, "verdict"), rows, width)
+    left = part.counts.n - len(rows)
+    if left > 0:
+        yield f"{left:,} of {part.counts.n:,} results are not in this table"
 
 
 def _why(bar: Bar) -> str:

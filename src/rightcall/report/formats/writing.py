@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
+from rightcall.errors import RunError
 from rightcall.report.files import refuse_unwritable, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from rightcall.report.view.model import ReportView
@@ -29,7 +30,7 @@ def refuse(out: Sequence[Path]) -> None:
 
     seen: set[Path] = set()
     for path in out:
-        refuse_unwritable(path, (*RESULTS, *WRITERS))
+        refuse_unwritable(path, SUFFIXES)
         whole = path.resolve()
         if whole in seen:
             raise ConfigError(f"`{path}` is named twice", place=Place("--out"), hint="name each file once")
@@ -46,11 +47,32 @@ def write_reports(view: ReportView, out: Sequence[Path]) -> None:
     Raises:
         ConfigError: as `refuse`, or a file cannot be written.
     """
+    write_all([path for path in out if not path.name.endswith(RESULTS)], view, {})
+
+
+def write_all(out: Sequence[Path], view: ReportView | None, results: Mapping[str, Callable[[IO[bytes]], None]]) -> None:
+    """Write every file, and give none its name before all are complete.
+
+    Args:
+        out: the files.
+        view: the report; `None` will do where every file holds the results themselves.
+        results: what writes the results: suffix, of those in `RESULTS` -> writer.
+
+    Raises:
+        ConfigError: as `refuse`, or a file cannot be written. RunError: a report is wanted, and there is none.
+    """
     refuse(out)
-    write_whole(
-        [path for path in out if not path.name.endswith(RESULTS)],
-        lambda path, stream: WRITERS[refuse_unwritable(path, WRITERS)](view, stream),
-    )
+
+    def one(path: Path, stream: IO[bytes]) -> None:
+        suffix = refuse_unwritable(path, SUFFIXES)
+        if suffix in results:
+            results[suffix](stream)
+        elif view is None:
+            raise RunError(f"there is no report to write as `{path}`")
+        else:
+            WRITERS[suffix](view, stream)
+
+    write_whole(out, one)
 
 
 def _markdown(view: ReportView, stream: IO[bytes]) -> None:
@@ -84,10 +106,18 @@ def _csv(view: ReportView, stream: IO[bytes]) -> None:
 
 
 WRITERS: dict[str, Callable[[ReportView, IO[bytes]], None]] = {
+    ".csv": _csv,
     ".md": _markdown,
     ".html": _html,
     ".junit.xml": _junit,
     ".sarif": _sarif,
-    ".csv": _csv,
 }
 """Suffix -> what writes it."""
+
+SUFFIXES = (*RESULTS, *WRITERS)
+"""Everything that a run is written as."""
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a report, and not the results themselves."""
+    return not path.name.endswith(RESULTS)

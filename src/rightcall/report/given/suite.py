@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,9 @@ def finish_suite(file: str | Path) -> FinishedSuite:
         if done.status == "interrupted":
             results = stored_results(store, done.run.id)
         else:
-            results, gate = gated(loaded, store, done.run.id, None)
+            results, gate, lost = gated(loaded, store, done.run.id, None)
+            if lost is not None:
+                warnings.warn(lost, RuntimeWarning, stacklevel=3)
         return FinishedSuite(
             id=done.run.id, status=done.status, gate=gate, store=results.store_name,
             results={name: tuple(row.typed() for row in one.rows()) for name, one in results.graders.items()},

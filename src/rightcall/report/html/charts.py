@@ -273,7 +273,7 @@ def reliability_drawing(item: Reliability) -> ReliabilityDrawing:
     points = tuple(_point(bar) for bar in item.bins if bar.share.estimate is not None)
     ticks = tuple((_across(tick / 5), _up(tick / 5), f"{tick / 5:.1f}") for tick in range(6))
     hollow = sum(point.hollow for point in points)
-    words = f"{len(points)} bins of equally many answers; stated confidence across, share that was right upwards."
+    words = f"{len(points)} bins of equally many answers; {item.across} across, share that was right upwards."
     words += f" {hollow} of them hold fewer than {HOLLOW} answers and are hollow." if hollow else ""
     return ReliabilityDrawing(points, ticks, f"{words} On the dashed line a judge means what it says.")
 

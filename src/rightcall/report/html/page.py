@@ -13,7 +13,8 @@ from importlib.resources import files
 from typing import IO, TYPE_CHECKING
 
 from rightcall.errors import ConfigError
-from rightcall.report.html import charts
+from rightcall.report.calibration import words
+from rightcall.report.html import charts, curves
 from rightcall.report.html.diff import SIGNS, Fold, shown_lines
 from rightcall.report.html.numbers import exact, number, p_value, shown, whole
 from rightcall.report.html.pages import Pages, failures_of
@@ -30,6 +31,8 @@ from rightcall.report.view.verdict_words import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from jinja2 import Environment
 
     from rightcall.report.view.model import ReportView
@@ -77,14 +80,24 @@ def write_html(view: ReportView, stream: IO[bytes], *, limit_bytes: int = 5_000_
     Raises:
         ConfigError: a limit below 100,000 bytes, which could not hold the figures.
     """
-    if limit_bytes < LEAST_BYTES:
-        raise ConfigError(
-            f"an HTML report cannot be kept below {limit_bytes:,} bytes", hint=f"allow at least {LEAST_BYTES:,}"
-        )
+    refuse_small(limit_bytes)
     env = environment()
     room, failures = Room(limit_bytes), failures_of(view)
     pages = Pages(view, failures, room, env.get_template("cases.html.j2").module)
     pieces = env.get_template("report.html.j2").generate(view=view, room=room, failures=failures, pages=pages)
+    write_pieces(pieces, room, stream)
+
+
+def refuse_small(limit_bytes: int) -> None:
+    """Refuse a limit that could not hold the figures (`ConfigError`)."""
+    if limit_bytes < LEAST_BYTES:
+        raise ConfigError(
+            f"an HTML report cannot be kept below {limit_bytes:,} bytes", hint=f"allow at least {LEAST_BYTES:,}"
+        )
+
+
+def write_pieces(pieces: Iterable[str], room: Room, stream: IO[bytes]) -> None:
+    """Write what a template generates, some of it at a time, and count it."""
     waiting = bytearray()
     for piece in pieces:
         waiting += room.written(piece.encode())
@@ -110,8 +123,8 @@ def environment() -> Environment:
         shown_lines=shown_lines,
     )  # fmt: skip
     env.globals.update(
-        answers=ANSWERS, outcomes=OUTCOMES, signs=SIGNS, charts=charts, answer_of=answer_of,
-        causes_beside=causes_beside, taken=taken, listed_words=listed_words,
+        answers=ANSWERS, outcomes=OUTCOMES, signs=SIGNS, charts=charts, curves=curves, calibration=words,
+        answer_of=answer_of, causes_beside=causes_beside, taken=taken, listed_words=listed_words,
         is_fold=lambda line: isinstance(line, Fold),
         style=Markup(style), script=Markup(script), policy=_policy(style, script),  # noqa: S704 (our own files)
     )  # fmt: skip

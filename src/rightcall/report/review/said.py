@@ -8,11 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from rightcall.report.one import STYLES
-from rightcall.report.plain import visible
+from rightcall.report.plain import moment, visible
 from rightcall.report.review.queue import age
 from rightcall.report.review.screen import print_earlier, print_item, said_by, written
 from rightcall.report.review.values import print_rows
-from rightcall.report.shown import moment
 from rightcall.review.forms import stored_form
 from rightcall.store.records import (
     AnswerRecord,

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
+from rightcall.report.files import whole_file
 from rightcall.report.summary import counted
 from rightcall.report.training.loading_notes import LoadingNotes
 from rightcall.report.training.rows import Origin, cut, key_of, rows_of, texts_of
-from rightcall.report.written.golden import whole_file
 from rightcall.trace import jsontext
 from rightcall.trace.chat import Chat, asked_in, chat_of, task_key
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rightcall.report import plain
 from rightcall.report.explain import NOTHING, diff_row, golden_calls
-from rightcall.report.view.model import CallLine
+from rightcall.report.view.model import CallLine, Extent
 
 if TYPE_CHECKING:
     from rightcall.case.case import Case
@@ -19,37 +19,38 @@ if TYPE_CHECKING:
     from rightcall.trace.model import Call, Trace
     from rightcall.trace.redact import Redactor
 
-LONGEST = 200
-"""Characters of a value, and of a tool's result, that a report shows."""
-
-MOST = 200
-"""Lines of one diff; what is longer says how many more there are."""
+USUAL = Extent()
 
 
-def call_diff(result: GoldenResult, trace: Trace | None, case: Case | None) -> tuple[CallLine, ...]:
+def call_diff(
+    result: GoldenResult, trace: Trace | None, case: Case | None, extent: Extent = USUAL
+) -> tuple[CallLine, ...]:
     """The diff of a trace against its golden, line by line in the order of the alignment.
 
     Args:
         result: as it stands in a run.
         trace: what was called, redacted; without it there is nothing to show.
         case: what was expected, redacted.
+        extent: how much is shown of each value, and how many lines.
 
     Returns:
-        One line for each golden call, each of the agent's calls, or both side by side; at most `MOST`, and one more
-        that says how many were left out.
+        One line for each golden call, each of the agent's calls, or both side by side; where there are too many, one
+        more that says how many were left out.
     """
     if trace is None:
         return ()
-    golden, calls, hide = golden_calls(case, result), trace.calls, _shown_as_it_is()
+    golden, calls, hide = golden_calls(case, result), trace.calls, shown_as_it_is()
     lines = []
-    for row in result.alignment[:MOST]:
-        shown = diff_row(row, golden, calls, result, hide, LONGEST)
+    for row in result.alignment[: extent.lines]:
+        shown = diff_row(row, golden, calls, result, hide, extent.value)
         call = calls[row.call_index] if row.call_index is not None and row.call_index < len(calls) else None
         state: LineState = "wrong" if row.state == "matched" and shown.mark == "≠" else row.state
+        if result.policy_only and not shown.bad:
+            state = "matched"  # nothing was expected of this call, so it is none too many
         lines.append(
             CallLine(
                 state=state, expected=_side(shown.golden), actual=_side(shown.agent), call_index=row.call_index,
-                result=None if call is None else _result(call),
+                result=None if call is None else _result(call, extent.value), bad=shown.bad,
                 notes=(*(note for note in shown.note.split("; ") if note), *shown.details),
                 vetoes=tuple(
                     veto.rule
@@ -58,8 +59,8 @@ def call_diff(result: GoldenResult, trace: Trace | None, case: Case | None) -> t
                 ),
             )
         )  # fmt: skip
-    left = len(result.alignment) - MOST
-    return (*lines, CallLine(state="free", notes=(f"{left} more lines are not shown",))) if left > 0 else tuple(lines)
+    left = 0 if extent.lines is None else len(result.alignment) - extent.lines
+    return (*lines, CallLine(state="free", notes=(f"{left:,} more lines are not shown",))) if left > 0 else tuple(lines)
 
 
 def step_diff(result: SelectionResult) -> tuple[CallLine, ...]:
@@ -78,7 +79,7 @@ def step_diff(result: SelectionResult) -> tuple[CallLine, ...]:
     return (CallLine(state=state, expected=shown[0], actual=shown[1], call_index=result.call_index, notes=notes),)
 
 
-def _shown_as_it_is() -> Redactor:
+def shown_as_it_is() -> Redactor:
     """A redactor for what is redacted already, which it leaves as it is."""
     from rightcall.trace.redact import Redactor
 
@@ -89,11 +90,11 @@ def _side(text: str) -> str | None:
     return None if text == NOTHING else text
 
 
-def _result(call: Call) -> str | None:
+def _result(call: Call, limit: int | None) -> str | None:
     """What the tool answered, on one line; `None` where nothing was recorded."""
     came = call.result
     if came is None:
         return None
     content = came.content
-    text = plain.shorten(plain.visible(content), LONGEST) if isinstance(content, str) else plain.value(content, LONGEST)
+    text = plain.shorten(plain.visible(content), limit) if isinstance(content, str) else plain.value(content, limit)
     return f"failed: {text}" if call.failed else text

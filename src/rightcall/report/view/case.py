@@ -13,22 +13,26 @@ from rightcall.grade.preference import PreferenceResult
 from rightcall.grade.rubric import RubricResult
 from rightcall.grade.selection import SelectionResult
 from rightcall.grade.verdict import GoldenResult
-from rightcall.report.explain import reasons_of, vetoes_of
+from rightcall.report.explain import golden_calls, marks_of, names_of, reasons_of, scores, sums_of, title_of, vetoes_of
 from rightcall.report.figures import DIMENSIONS
 from rightcall.report.interpretation_figures import MISREAD
+from rightcall.report.one import said as in_one_word
 from rightcall.report.one import words as in_words
+from rightcall.report.opinions import said_by
 from rightcall.report.plain import visible
-from rightcall.report.unit import said_by
-from rightcall.report.view.call_diff import call_diff, step_diff
+from rightcall.report.signed import signed_words
+from rightcall.report.view.call_diff import USUAL, call_diff, shown_as_it_is, step_diff
+from rightcall.report.view.fields import fields_of
 from rightcall.report.view.golden import tool_of
 from rightcall.report.view.model import CaseView, PolicyFinding
-from rightcall.report.view.rows import outcome_of, plain_of
+from rightcall.report.view.rows import is_aside, outcome_of, plain_of
 from rightcall.run.results.model import NOTHING, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from rightcall.grade.verdict import Finding, Veto
+    from rightcall.report.view.model import Extent
     from rightcall.run.golden.places import Places
     from rightcall.run.results.model import Row
 
@@ -37,8 +41,6 @@ _METRICS = {
     "overall": "overall", "jaccard": "tools", "argument_accuracy": "arguments", "order_score": "order",
     "efficiency": "steps", "precision": "precision", "recall": "recall",
 }  # fmt: skip
-MOST_WORDS = 40
-"""Sentences about one result."""
 
 
 def severity_of(row: Row, result: Any) -> str | None:
@@ -55,29 +57,57 @@ class Cases:
     """Makes the view of a result.
 
     Args:
-        sources: from a row to its trace and case; asked only about results that did not pass.
+        sources: from a row to its trace and case; asked only about results that did not pass, or are shown whole.
         places: where cases are written.
         is_kept: whether the run is on record, so that a command can show more.
+        extent: how much of each is shown.
     """
 
-    def __init__(self, sources: Callable[[Row], Sources], places: Places, *, is_kept: bool) -> None:
+    def __init__(
+        self, sources: Callable[[Row], Sources], places: Places, *, is_kept: bool, extent: Extent = USUAL
+    ) -> None:
         """Keep what is needed."""
-        self._sources, self._places, self._is_kept = sources, places, is_kept
+        self._sources, self._places, self._is_kept, self._extent = sources, places, is_kept, extent
 
     def view(self, row: Row) -> CaseView:
         """One result."""
         result = plain_of(row)
         outcome = outcome_of(row, severity_of(row, result))
-        source = NOTHING if outcome == "passed" else self._source(row)
-        place = self._places.of(row.case_id) or self._places.of(row.step_id)
+        is_plain = outcome == "passed" and self._extent.value is not None
+        source = NOTHING if is_plain else self._source(row)
+        value: Mapping[str, Any] = result if isinstance(result, dict) else msgspec.to_builtins(result)
+        place = (self._places.of(row.case_id) or self._places.of(row.step_id)) if self._extent.place else None
         found = CaseView(
-            grader=row.grader, unit=row.unit, outcome=outcome, case_id=row.case_id, trace_id=row.trace_id,
-            verdict=row.verdict, kind=_kind(row, result), words=tuple(_words(row, result))[:MOST_WORDS],
-            facts=tuple(_facts(row, result)), place=place, findings=tuple(_findings(row, result)),
-            said=tuple(_said(result)), signed=row.signed, tool=_tool(result, source),
+            grader=row.grader, unit=row.unit, outcome=outcome, aside=is_aside(row), case_id=row.case_id,
+            trace_id=row.trace_id,
+            verdict=row.verdict, word=_word(row, result, value), brief=_brief(row, result, value),
+            kind=_kind(row, result), words=self._words(row, result, value),
+            facts=tuple(_facts(row, result)), fields=tuple(fields_of(value).items()), place=place,
+            findings=tuple(_findings(row, result)), said=tuple(_said(value)), signed=row.signed,
+            tool=_tool(result, source), stands=None if row.item is None else signed_words(row.item),
             next=f"rightcall show {shlex.quote(visible(row.unit))}" if self._is_kept else None,
         )  # fmt: skip
-        return msgspec.structs.replace(found, lines=_lines(result, source))
+        if isinstance(result, GoldenResult):
+            return self._golden(found, result, source)
+        if isinstance(result, SelectionResult):
+            return msgspec.structs.replace(found, lines=step_diff(result))
+        return found
+
+    def _golden(self, found: CaseView, result: GoldenResult, source: Sources) -> CaseView:
+        """A result with its calls beside the golden's, as far as the trace is known."""
+        known = msgspec.structs.replace(found, marks=marks_of(result), scores=scores(result))
+        if source.trace is None or source.case is None:
+            return msgspec.structs.replace(known, lines=call_diff(result, source.trace, source.case, self._extent))
+        golden = golden_calls(source.case, result)
+        return msgspec.structs.replace(
+            known, title=title_of(result, len(golden)),
+            names=tuple(names_of(result, golden, source.trace.calls, shown_as_it_is())),
+            lines=call_diff(result, source.trace, source.case, self._extent), sums=tuple(sums_of(result)),
+        )  # fmt: skip
+
+    def _words(self, row: Row, result: Any, value: Mapping[str, Any]) -> tuple[str, ...]:
+        found, most = tuple(_words(row, result, value)), self._extent.words
+        return found if most is None or len(found) <= most else (*found[:most], f"… {len(found) - most:,} more")
 
     def _source(self, row: Row) -> Sources:
         try:
@@ -86,10 +116,19 @@ class Cases:
             return NOTHING
 
 
-def _lines(result: Any, source: Sources) -> Any:
-    if isinstance(result, GoldenResult):
-        return call_diff(result, source.trace, source.case)
-    return step_diff(result) if isinstance(result, SelectionResult) else ()
+def _is_known(row: Row, result: Any) -> bool:
+    """Whether the fields of a result are those that we know; probes are read as plain values."""
+    return not isinstance(result, dict) or row.grader == "probe"
+
+
+def _word(row: Row, result: Any, value: Mapping[str, Any]) -> str:
+    if _is_known(row, result):
+        return in_one_word(value)
+    return row.verdict or ("EVALUATED" if row.status == "EVALUATED" else "UNEVALUABLE")
+
+
+def _brief(row: Row, result: Any, value: Mapping[str, Any]) -> str:
+    return in_words(value) if _is_known(row, result) else row.reason or ""
 
 
 def _kind(row: Row, result: Any) -> str:
@@ -119,26 +158,25 @@ def _kind_of_golden(result: GoldenResult) -> str:
 # ---- words -----------------------------------------------------------------------------------------------------------
 
 
-def _words(row: Row, result: Any) -> Iterator[str]:
+def _words(row: Row, result: Any, value: Mapping[str, Any]) -> Iterator[str]:
     is_open = row.critical == "open" or (row.critical is None and severity_of(row, result) == "CRITICAL")
-    waits = "CRITICAL: waits for the signature of a person"
+    waits = "waits for the signature of a person" if row.item is None else signed_words(row.item)
     if is_open and row.effective != "FAIL":
-        yield waits
+        yield f"CRITICAL: {waits}"
     if row.status != "EVALUATED":
         yield f"no verdict: {row.reason}"
     if isinstance(result, GoldenResult):
         yield from (f"veto: {veto}" for veto in vetoes_of(result))
         yield from reasons_of(result)
     else:
-        yield from _otherwise(row, result)
+        yield from _otherwise(row, result, value)
     if is_open and row.effective == "FAIL":
-        yield waits
+        yield f"CRITICAL: {waits}"
 
 
-def _otherwise(row: Row, result: Any) -> Iterator[str]:
+def _otherwise(row: Row, result: Any, value: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(result, dict):  # of a version that knew other fields: what it means is not known
         return
-    value = msgspec.to_builtins(result)
     if row.status == "EVALUATED":
         serious = severity_of(row, result)
         is_named = isinstance(result, RubricResult) and serious is not None and row.critical != "dismissed"
@@ -149,8 +187,7 @@ def _otherwise(row: Row, result: Any) -> Iterator[str]:
         yield from map(str, value.get(key) or ())
 
 
-def _said(result: Any) -> Iterator[tuple[str, str]]:
-    value: Mapping[str, Any] = result if isinstance(result, dict) else msgspec.to_builtins(result)
+def _said(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for opinion in value.get("judges") or ():
         yield opinion["judge"], "\n".join(said_by(opinion))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rightcall.grade.verdict import GoldenResult
 from rightcall.report.summary import NOT_SUCCESS, counted, most_first
 from rightcall.report.view.model import Bar, Table
-from rightcall.report.view.parts import Parts, counts_table, cut
+from rightcall.report.view.parts import Parts, counts_table, cut, figure
 from rightcall.stats.clusters import clustered_share
 from rightcall.stats.ordinal import mean_score
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rightcall.grade.verdict import Finding
     from rightcall.run.results.model import Row
+    from rightcall.stats.intervals import Estimate
 
 METRICS = {
     "overall": "overall",
@@ -33,6 +34,9 @@ METRICS = {
     "efficiency": "steps (efficiency)",
 }
 """The metrics whose means are shown, and what they are called."""
+
+COLUMNS = ("tools", "args", "order", "steps", "overall")
+"""What a table of results shows of each, by the formula of its profile (`rightcall.report.explain.scores`)."""
 
 _BY_TOOL = {
     "missing_call": "missing", "substituted_call": "missing", "abstention_error": "", "unexpected_call": "surplus",
@@ -60,12 +64,13 @@ def tool_of(finding: Finding) -> str | None:
 class GoldenCollector:
     """Counts of `golden`."""
 
-    def __init__(self, own: Mapping[str, Any]) -> None:
-        """Nothing is counted yet; a run of golden keeps no more than counts, of which only the unread are needed."""
+    def __init__(self, own: Mapping[str, Any], *, with_means: bool = True) -> None:
+        """Nothing is counted yet; of what a run of golden keeps, only the number of the unread is needed."""
         self._clusters: dict[str, int] = {}
+        self._reasons: Counter[str] = Counter()
         self._passed: list[int] = []
         self._n: list[int] = []
-        self._values = {name: (array("d"), array("q")) for name in METRICS}
+        self._values = {name: (array("d"), array("q")) for name in METRICS if with_means}
         self._findings: Counter[tuple[str, str]] = Counter()
         self._with: Counter[str] = Counter()
         self._tools: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -82,6 +87,7 @@ class GoldenCollector:
         self._signed += row.effective != row.verdict
         if row.status != "EVALUATED":
             self._excluded += 1
+            self._reasons[row.reason or "unknown"] += 1
             return
         cluster = self._clusters.setdefault(row.cluster, len(self._n))
         if cluster == len(self._n):
@@ -111,11 +117,26 @@ class GoldenCollector:
         share = clustered_share(zip(self._passed, self._n, strict=True), excluded=self._excluded)
         bars = [Bar(name="pass rate", value=share)]
         evaluated = sum(self._n)
-        for name, shown in METRICS.items():
-            values, clusters = self._values[name]
+        for name, (values, clusters) in self._values.items():
             left = self._excluded + evaluated - len(values)
-            bars.append(Bar(name=shown, value=mean_score(values, clusters, scale=(0, 1), excluded=left)))
-        return Parts([*self._lines(), NOT_SUCCESS], bars, [*self._tables()])
+            bars.append(Bar(name=METRICS[name], value=mean_score(values, clusters, scale=(0, 1), excluded=left)))
+        return Parts(
+            headline=self._headline(share), closing=[NOT_SUCCESS], lines=[*self._lines(), NOT_SUCCESS], bars=bars,
+            tables=self._tables(), columns=COLUMNS,
+        )  # fmt: skip
+
+    def _headline(self, rate: Estimate) -> list[str]:
+        """The counts, and the pass rate with how its interval was made."""
+        evaluated, passed = sum(self._n), sum(self._passed)
+        vetoes = f" ({self._vetoed} by veto)" if self._vetoed else ""
+        whole = counted(evaluated + self._reasons.total(), "result")
+        line = f"{whole}: {passed} PASS, {evaluated - passed} FAIL{vetoes}"
+        if self._reasons:
+            reasons = ", ".join(f"{reason} {n}" for reason, n in most_first(self._reasons))
+            line += f", {self._reasons.total()} unevaluable ({reasons})"
+        if rate.estimate is None:
+            return [line]
+        return [line, f"pass rate {figure(rate)} n={rate.n} ({rate.reason or rate.method})"]
 
     def _lines(self) -> list[str]:
         lines = []

@@ -12,7 +12,7 @@ from rightcall.report.view.model import Bar, Table
 from rightcall.stats.intervals import Estimate
 
 if TYPE_CHECKING:
-    from rightcall.report.view.model import Matrix, Reliability
+    from rightcall.report.view.model import Line, Matrix, Reliability
     from rightcall.run.results.model import Row
 
 MOST_ROWS = 50
@@ -21,13 +21,20 @@ MOST_ROWS = 50
 
 @dataclass
 class Parts:
-    """A grader's own part of a report; see `GraderView`."""
+    """A grader's own part of a report; see `GraderView`.
 
+    `headline` is empty where the usual one does; `closing` ends it.
+    """
+
+    headline: list[str] = field(default_factory=list)
+    closing: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     bars: list[Bar] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     matrices: list[Matrix] = field(default_factory=list)
     reliability: list[Reliability] = field(default_factory=list)
+    brief: list[Table | Line] = field(default_factory=list)
+    columns: tuple[str, ...] = ()
 
 
 class Collector(Protocol):

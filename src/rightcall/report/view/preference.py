@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rightcall.grade.preference import PreferenceResult
 from rightcall.report.preference_figures import lines, standing_words
+from rightcall.report.view import brief
 from rightcall.report.view.model import Reliability, Table
 from rightcall.report.view.parts import Parts, bar, cut, estimate_of, figure
 from rightcall.stats.calibration import reliability
@@ -68,18 +69,20 @@ class PreferenceCollector:
             found.bars += bar(f"judge {judge}: both orders agree", panel.get("consistency"))
         found.lines += [text.strip() for text, _ in lines(figures)]
         found.tables += _ranking(figures["ranking"])
+        found.brief += brief.preference(figures)
         return found
 
     def _reliability(self) -> list[Reliability]:
         found = []
         for judge in sorted({*self._stated, *self._undecided}):
             stated, right = self._stated.get(judge, (array("d"), array("b")))
+            caption = f"Confidence of judge {judge} against what code decided"
             if len(stated) < FEWEST:
                 note = f"code has decided only {len(stated)} of the pairs that it answered ({FEWEST} are needed)"
-                found.append(Reliability(caption=f"Confidence of judge {judge}", bins=(), notes=(note,)))
+                found.append(Reliability(caption=caption, bins=(), notes=(note,)))
                 continue
             bins = reliability(stated, [bool(one) for one in right])
-            found.append(Reliability(caption=f"Confidence of judge {judge}", bins=bins, notes=(_ON_DECIDED,)))
+            found.append(Reliability(caption=caption, bins=bins, notes=(_ON_DECIDED,)))
         return found
 
 

@@ -7,7 +7,6 @@ order each time. What grows with the number of results is two words each, and on
 from __future__ import annotations
 
 import os
-import re
 import weakref
 from array import array
 from tempfile import TemporaryFile
@@ -18,6 +17,7 @@ import msgspec
 from rightcall.errors import RunError
 from rightcall.run.judging.items import BY_DESIGN
 from rightcall.run.results.model import Row
+from rightcall.run.results.order import natural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,15 +26,8 @@ if TYPE_CHECKING:
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Row).decode
-_DIGITS = re.compile(r"\d+")
-
 WORST, FAILED, ERROR, SERIOUS = range(4)
 """Where a result stands among those that are listed: vetoes and CRITICAL, failures, no verdict, what is serious."""
-
-
-def natural(name: str) -> str:
-    """A name by which names sort as people count: `t-9` before `t-10`."""
-    return _DIGITS.sub(lambda found: f"{len(digits := found.group().lstrip('0')):04d}{digits}", name)
 
 
 def outcome_of(row: Row, severity: str | None = None) -> Outcome:
@@ -88,7 +81,7 @@ class Kept:
         self._close = weakref.finalize(self, self._file.close)
         self._offsets, self._sizes = array("q"), array("q")
         self._keys: list[tuple[int, str]] = []
-        self._ranks = array("b")
+        self._ranks, self._graders = array("b"), array("h")
         self._all, self._failures = array("q"), array("q")
 
     def add(self, grader: int, row: Row, rank: int | None) -> None:
@@ -106,6 +99,7 @@ class Kept:
         self._offsets.append(self._offsets[-1] + self._sizes[-1] if self._offsets else 0)
         self._sizes.append(len(data))
         self._keys.append((grader, natural(row.unit)))
+        self._graders.append(grader)
         self._ranks.append(-1 if rank is None else rank)
         try:
             self._file.write(data)
@@ -128,13 +122,16 @@ class Kept:
         """How many results there are."""
         return len(self._offsets)
 
-    def rows(self) -> Iterator[Row]:
-        """Every result: grader by grader, by name."""
-        yield from map(self._row, self._all)
+    def rows(self, grader: int | None = None) -> Iterator[Row]:
+        """Every result: grader by grader, by name; `grader`: only those of this one."""
+        yield from map(self._row, self._of(self._all, grader))
 
-    def failures(self) -> Iterator[Row]:
-        """Those that are listed: grader by grader, the worst first, then by name."""
-        yield from map(self._row, self._failures)
+    def failures(self, grader: int | None = None) -> Iterator[Row]:
+        """Those that are listed: grader by grader, the worst first, then by name; `grader`: only those of this one."""
+        yield from map(self._row, self._of(self._failures, grader))
+
+    def _of(self, places: array[int], grader: int | None) -> Iterator[int]:
+        return (place for place in places if grader is None or self._graders[place] == grader)
 
     def _row(self, place: int) -> Row:
         # Two readers may be under way at once, so there is no common position in the file.

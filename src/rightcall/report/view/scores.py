@@ -10,6 +10,7 @@ from rightcall.grade.rubric import SEVERITIES, RubricResult
 from rightcall.report.figures import DIMENSIONS
 from rightcall.report.interpretation_figures import doubles_words, figures_words
 from rightcall.report.summary import counted
+from rightcall.report.view import brief
 from rightcall.report.view.model import Reliability, Table
 from rightcall.report.view.parts import Parts, bar, counts_table, cut, estimate_of, figure
 
@@ -67,6 +68,7 @@ class RubricCollector:
             words = {"open": "waiting for a signature", "confirmed": "confirmed: they count as FAIL"}
             parts = [f"{n} {words.get(state, state)}" for state, n in sorted(self._signed.items())]
             found.lines.append(f"CRITICAL {self._signed.total()}: {' · '.join(parts)}")
+        found.brief += brief.rubric(figures)
         return found
 
     def _beside_golden(self) -> list[Table]:
@@ -122,6 +124,7 @@ class InterpretationCollector:
         if skipped["n"]:
             reasons = " · ".join(f"{reason} {n}" for reason, n in skipped["by_reason"].items())
             found.lines.append(f"{skipped['n']} calls without a reading were skipped: {reasons}")
+        found.brief += brief.interpretation(figures)
         return found
 
 
@@ -158,11 +161,38 @@ class OwnCollector:
                 found.bars += bar(f"{name}, mean", one["mean"], (low, high))
             for value, share in list(one["values"].items())[:10]:
                 found.bars += bar(f"{name} = {value}", share)
-        classes = self._own.get("classes")
-        if classes:
-            found.tables.append(_attacks(classes))
-        if not fields and not classes:
+        if fields:
+            found.brief += brief.own(self._own)
+        else:
             found.lines.append("no figures: the run kept none")
+        return found
+
+
+class ProbeCollector:
+    """Attacks on judges: rates by class, as the run made them."""
+
+    def __init__(self, own: Mapping[str, Any]) -> None:
+        """Take the figures; the results say no more."""
+        self._own = own
+
+    def add(self, row: Row, result: Any) -> None:
+        """Nothing is counted: the run has done it."""
+
+    def parts(self) -> Parts:
+        """The part of the report."""
+        found = Parts()
+        classes = self._own.get("classes")
+        if not classes:
+            found.lines.append("no figures: the run kept none")
+            return found
+        for one in classes:
+            if one["trials"]:  # the table names them all
+                found.bars += bar(f"{one['grader']}: {one['name']}", one["rate"], note=one["answer"])
+        found.tables.append(_attacks(classes))
+        if text := brief.not_counted(classes):
+            found.lines.append(text)
+        found.lines += brief.PROBE_RULES
+        found.brief += brief.probe(self._own)
         return found
 
 

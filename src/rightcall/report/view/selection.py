@@ -9,6 +9,7 @@ import msgspec
 
 from rightcall.grade.selection import SelectionResult
 from rightcall.report.summary import counted
+from rightcall.report.view import brief
 from rightcall.report.view.model import Matrix, Table
 from rightcall.report.view.parts import Parts, bar, counts_table, cut, estimate_of, figure
 
@@ -62,6 +63,7 @@ class SelectionCollector:
         found.matrices += confusion(figures["confusion"])
         found.matrices += self._audit()
         found.lines += self._lines()
+        found.brief += brief.selection(figures)
         return found
 
     def _audit(self) -> list[Matrix]:

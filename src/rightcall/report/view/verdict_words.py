@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rightcall.gate.decision import EXIT_CODES
+from rightcall.gate.unweighed import unweighed_causes
 from rightcall.gate.words import figure, interval
 
 if TYPE_CHECKING:
     from rightcall.gate.decision import Decision, GateReport
-    from rightcall.report.view.model import Counts, ReportView
+    from rightcall.report.view.model import CaseView, Counts, ReportView
     from rightcall.stats.intervals import Estimate
 
 NO_DATA = "NO_DATA"
@@ -53,6 +54,12 @@ def counts_words(counts: Counts) -> str:
     if counts.serious:
         shown[0] += f", {counts.serious:,} of them serious"
     return " · ".join(shown) or "no result"
+
+
+def answer_words(one: CaseView) -> str:
+    """The answer with what must be known beside it."""
+    text = f"{one.word}: {one.kind}" if one.outcome == "error" and one.kind else one.word or one.verdict or one.kind
+    return f"{text} ({', '.join(one.marks)})" if one.marks else text
 
 
 LISTED = "Listed, the worst first: what failed, what has no verdict, what waits for a person"
@@ -103,8 +110,8 @@ def taken(view: ReportView) -> str:
 
 
 def causes_beside(view: ReportView) -> list[str]:
-    """What keeps the run from passing besides its gates, which say theirs themselves."""
-    said = set() if view.gate is None else set(view.gate.causes)
+    """What keeps the run from passing besides the rules of its gates, which say theirs themselves."""
+    said = set() if view.gate is None else set(view.gate.causes) - set(unweighed_causes(view.gate))
     return [] if view.conclusion is None else [one for one in view.conclusion.causes if one not in said]
 
 

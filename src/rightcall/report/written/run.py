@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from rightcall.report.files import whole_file
-from rightcall.report.formats.writing import RESULTS, refuse, write_reports
+from rightcall.report.formats.writing import is_report, refuse, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,19 +33,17 @@ def write_run_files(
     Raises:
         ConfigError: a file that cannot be written. None was.
     """
+    from rightcall.report.calibration.runs import with_calibrations
     from rightcall.report.view.building import view_of
     from rightcall.report.written.suite_json import write_results_json, write_results_jsonl
 
+    def json(stream: IO[bytes]) -> None:
+        write_results_json(
+            results, gate, stream, log_head=store.head().hash, conflict_limit=loaded.settings.limits.conflicts
+        )
+
     refuse(out)
-    with ExitStack() as files:
-        for path in out:
-            if path.name.endswith(".jsonl"):
-                write_results_jsonl(results, files.enter_context(whole_file(path)))
-            elif path.name.endswith(".json"):
-                write_results_json(
-                    results, gate, files.enter_context(whole_file(path)), log_head=store.head().hash,
-                    conflict_limit=loaded.settings.limits.conflicts,
-                )  # fmt: skip
-        reports = [path for path in out if not path.name.endswith(RESULTS)]
-        if reports:
-            write_reports(view_of(results, loaded, gate=gate), reports)
+    view = None
+    if any(map(is_report, out)):
+        view = with_calibrations(view_of(results, loaded, gate=gate), store, results)
+    write_all(out, view, {".json": json, ".jsonl": lambda stream: write_results_jsonl(results, stream)})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import msgspec
 
 from rightcall.grade.opinion import Opinion
 from rightcall.report.judged import judge_summary
+from rightcall.report.written.sealed import write_sealed
 from rightcall.run.judging.items import BY_DESIGN, JudgeTally
 from rightcall.run.results.model import SUITE
 from rightcall.stats.intervals import wilson
@@ -41,7 +41,7 @@ def write_results_json(
     results: RunResults, gate: GateReport | None, stream: IO[bytes], *, log_head: str | None = None,
     conflict_limit: float = 0.05, conclusion: Conclusion | None = None,
 ) -> None:  # fmt: skip
-    """Write a run as one JSON object: `run`, `summary`, `results` (SPEC §9).
+    """Write a run as one JSON object: `run`, `summary`, `results` (SPEC §9), and the `digest` over them.
 
     The facts of each grader stand in `run.graders`, its figures in `summary.graders`, as its own `--json` prints them;
     `summary.gate` is what the gates say. `run.case_versions` tells versions of cases apart, across stores.
@@ -56,12 +56,13 @@ def write_results_json(
     """
     tally = _Tally()
     with TemporaryFile() as lines:
-        for index, row in enumerate(results.rows()):
+        for row in results.rows():
             tally.add(row)
-            lines.write(b",\n" + row.line if index else b"\n" + row.line)
+            lines.write(row.line + b"\n")
         run = {
             "id": results.id, "grader": SUITE, "status": results.status, "started_at": results.started_at,
             "message": results.message, "rightcall": version("rightcall"),
+            "source": msgspec.to_builtins(results.origin),
             "graders": {name: one.facts for name, one in results.graders.items()},
             "case_versions": dict(sorted(tally.versions.items())), "store": results.store_name, "log_head": log_head,
         }  # fmt: skip
@@ -71,11 +72,8 @@ def write_results_json(
         whole = {"graders": summaries, "gate": None if gate is None else msgspec.to_builtins(gate)}
         if conclusion is not None:
             whole["conclusion"] = msgspec.to_builtins(conclusion)
-        stream.write(b'{"run":' + msgspec.json.encode(run))
-        stream.write(b',"summary":' + msgspec.json.encode(whole) + b',"results":[')
         lines.seek(0)
-        copyfileobj(lines, stream)
-    stream.write(b"\n]}\n")
+        write_sealed(stream, run, whole, (line.removesuffix(b"\n") for line in lines))
 
 
 def write_results_jsonl(results: RunResults, stream: IO[bytes]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -27,11 +28,12 @@ from rightcall.run.bundle.parts import (
 )
 from rightcall.run.results.facts import graders_in
 from rightcall.store.chain import Links, LogEntry
-from rightcall.store.packing import TYPES, bodies_named, column, columns_of, unpack
+from rightcall.store.packing import COLUMNS, TYPES, bodies_named, column, columns_of, unpack
 from rightcall.store.records import (
     AnswerRecord,
     AttemptRecord,
     CaseRecord,
+    GateRecord,
     RunEvent,
     RunRecord,
     SignoffRecord,
@@ -93,12 +95,17 @@ _Place = tuple[str, int]
 
 
 class _Content:
-    """One check, from the log to the prompts."""
+    """One check, from the log to the prompts.
+
+    What it keeps in memory is one name, of 64 characters, for each record and each body, and where it is: so words that
+    many records share are kept once.
+    """
 
     def __init__(self, bundle: Bundle, manifest: Manifest, told: Told, hashes: dict[str, str]) -> None:
         self._bundle, self._manifest, self._told, self._hashes = bundle, manifest, told, hashes
         self._run_id = column(manifest.run)
-        self._known: dict[str, dict[str, tuple[int, Column]]] = {kind: {} for kind in TYPES}
+        self._known: dict[str, dict[str, int]] = {kind: {} for kind in TYPES}
+        self._of_others: dict[str, Column] = {}
         self._named: dict[str, _Place] = {}
         self._rests: dict[str, _Place] = {}
         self._standing: dict[tuple[str, str], _Standing] = {}
@@ -108,6 +115,7 @@ class _Content:
         self._judges: set[str] = set()
         self._run: RunRecord | None = None
         self._event: RunEvent | None = None
+        self._gate: GateRecord | None = None
 
     def check(self, expected_head: str | None) -> dict[str, Any]:
         for path in self._bundle.sizes:
@@ -126,6 +134,7 @@ class _Content:
             "entries": links.entries, "head": links.head, "bodies": bodies, "results": tally.n, "figures": figures,
             "records": {kind: len(known) for kind, known in self._known.items() if known},
             "answers": len(self._known["answer"]), "signoffs": len(self._known["signoff"]),
+            "gates": len(self._known["gate"]), "gate": None if self._gate is None else self._gate.answer,
             "prompts": len(self._prompts), "prompts_unknown": unknown, "judges": len(self._judges),
         }  # fmt: skip
 
@@ -143,9 +152,15 @@ class _Content:
             name = sha256(line).hexdigest()
             if name in self._known[kind]:
                 self._told.add("is there twice", path, number)
-            columns = columns_of(record)
-            self._known[kind][name] = (number, columns.get("id" if kind == "run" else "run_id"))
+            self._known[kind][name] = number
+            run_id = columns_of(record).get("id" if kind == "run" else "run_id")
+            if run_id != self._usual_run(kind):
+                self._of_others[name] = run_id
             self._note(record, (path, number))
+
+    def _usual_run(self, kind: str) -> Column:
+        """The run that a record of this kind names, unless it was changed: this one, or none."""
+        return self._run_id if kind == "run" or "run_id" in COLUMNS[kind] else None
 
     def _note(self, record: Record, at: _Place) -> None:
         if isinstance(record, (TraceRecord, CaseRecord)):
@@ -165,6 +180,8 @@ class _Content:
             self._run = record
         elif isinstance(record, RunEvent):
             self._event = record
+        elif isinstance(record, GateRecord):
+            self._gate = record
 
     def _note_verdict(self, record: VerdictRecord, at: _Place) -> None:
         for attempt in record.attempts:
@@ -174,11 +191,13 @@ class _Content:
         for kind, name in about:
             if name is not None and name not in self._bodies_of[TYPES[kind]]:
                 self._told.add(f"is about the {kind} {name}, of which there is no record", *at)
-        before = self._standing.get((record.grader, record.unit))
+        key = (intern(record.grader), record.unit)
+        before = self._standing.get(key)
         if before is None or before.revision < record.revision:
-            self._standing[(record.grader, record.unit)] = _Standing(
-                at[1], record.revision, record.result, record.status, record.reason, record.verdict
-            )
+            self._standing[key] = _Standing(
+                at[1], record.revision, record.result, intern(record.status),
+                record.reason and intern(record.reason), record.verdict and intern(record.verdict),
+            )  # fmt: skip
 
     # ---- the log ----
 
@@ -214,14 +233,13 @@ class _Content:
         if entry.kind not in TYPES:
             self._told.add(f"entry {entry.seq} logs a `{entry.kind}`, which is no kind of record", LOG, number)
             return None
-        found = self._known[entry.kind].get(entry.digest)
-        if found is None:
+        at = self._known[entry.kind].get(entry.digest)
+        if at is None:
             if entry.run_id is not None and entry.run_id == self._run_id:
                 file = records_file(entry.kind)
                 self._told.add(f"the record {entry.digest} of log entry {entry.seq} is missing, or was changed", file)
             return None
-        at, run_id = found
-        if run_id != entry.run_id:
+        if self._of_others.get(entry.digest, self._usual_run(entry.kind)) != entry.run_id:
             self._told.add(f"entry {entry.seq} logs another run than its {entry.kind} record names", LOG, number)
         return at
 
@@ -237,7 +255,7 @@ class _Content:
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
         for kind in kinds:
-            for name, (number, _) in self._known[kind].items():
+            for name, number in self._known[kind].items():
                 if name not in logged:
                     self._told.add("was changed or added: no entry of the log names it", records_file(kind), number)
 
@@ -264,26 +282,31 @@ class _Content:
 
     def _check_bodies(self) -> int:
         """Each body that is named is there, and each that is there is named."""
-        there: set[str] = set()
         order = {name: at for at, name in enumerate(self._named)}
+        there, others = bytearray(len(order)), set[str]()
         last: dict[str, int] = {}
         for name, path, number in self._bodies():
-            there.add(name)
             at = order.get(name)
             if at is None:
+                others.add(name)
                 self._told.add("was changed or added: no record names it", path, number)
-            elif number is not None and path != RESULTS:
+                continue
+            there[at] = True
+            if number is not None and path != RESULTS:
                 if at <= last.get(path, -1):
                     self._told.add("is there twice, or not where the verdicts first name it", path, number)
                 last[path] = at
         for at, name in enumerate([] if self._run is None else catalogs_of(self._run.facts)):
             if self._hashes.get(catalog_file(at)) != name:
                 self._told.add(f"is not the catalog {name} that the run names", catalog_file(at))
-            there.add(name)
-        for name, (file, number) in self._named.items():
-            if name not in there:
+            if name not in order:
+                others.add(name)
+            else:
+                there[order[name]] = True
+        for (name, (file, number)), is_there in zip(self._named.items(), there, strict=True):
+            if not is_there:
                 self._told.add(f"names the body {name}, which is missing: {body_file(name)}", file, number)
-        return len(there)
+        return sum(there) + len(others)
 
     def _bodies(self) -> Iterator[tuple[str, str, int | None]]:
         """The hash of each body, with its file and the line in it."""

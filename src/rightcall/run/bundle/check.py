@@ -20,16 +20,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from rightcall.run.bundle.chain import check_content
 from rightcall.run.bundle.files import BundleFault, Files, Told
 from rightcall.run.bundle.opening import open_bundle
-from rightcall.run.bundle.parts import SUMS
+from rightcall.run.bundle.parts import GATE, SUMS
 from rightcall.store.chain import Head
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rightcall.run.bundle.opening import Bundle
 
 __all__ = ["BundleFault", "BundleVerification", "check_bundle"]
 
@@ -44,7 +47,9 @@ class BundleVerification(Struct, frozen=True, kw_only=True):
         entries, head: the log.
         records: kind -> how many were checked against it. bodies: how many were checked.
         results: how many results stand. figures: how many counts of the run were found again in them.
-        answers, signoffs: how many of them are in the chain. prompts, judges: how many different ones.
+        answers, signoffs: how many of them are in the chain. gates: how many answers of gates are; gate: the newest.
+        gate_file: the answer in `gate.json`, which was asked when the bundle was made; `None` without one.
+        prompts, judges: how many different ones.
         prompts_unknown: of how many prompts the text is not there.
         notes: of the manifest. digest: SHA-256 of `SHA256SUMS`: kept elsewhere, it proves that no file is another.
     """
@@ -67,6 +72,9 @@ class BundleVerification(Struct, frozen=True, kw_only=True):
     figures: int = 0
     answers: int = 0
     signoffs: int = 0
+    gates: int = 0
+    gate: str | None = None
+    gate_file: str | None = None
     prompts: int = 0
     prompts_unknown: int = 0
     judges: int = 0
@@ -96,6 +104,7 @@ def check_bundle(path: Path, expected_head: str | None = None) -> BundleVerifica
         found: dict[str, Any] = {}
         if manifest is not None:
             found = check_content(bundle, manifest, told, files.hashes, expected_head)
+            found["gate_file"] = _gate_file(bundle, told)
     about: dict[str, Any] = {}
     if manifest is not None:
         about = {name: getattr(manifest, name) for name in _ABOUT}
@@ -103,6 +112,22 @@ def check_bundle(path: Path, expected_head: str | None = None) -> BundleVerifica
         bundle=bundle.name, faults=tuple(told.faults), untold=told.untold, files=len(files.hashes), size=files.size,
         digest=files.hashes.get(SUMS, ""), **about, **found,
     )  # fmt: skip
+
+
+class _Answer(Struct, frozen=True):
+    answer: str
+
+
+def _gate_file(bundle: Bundle, told: Told) -> str | None:
+    """The answer in `gate.json`."""
+    if GATE not in bundle.sizes:
+        return None
+    try:
+        with bundle.open(GATE) as stream:
+            return msgspec.json.decode(stream.read(), type=_Answer).answer
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        told.add("is no answer of a gate", GATE)
+        return None
 
 
 _ABOUT = ("run", "graders", "status", "finished", "rightcall", "notes")

@@ -19,6 +19,7 @@ TRACES = "traces.jsonl"
 CASES = "suite/cases.jsonl"
 STEPS = "suite/steps.jsonl"
 PROMPTS = "prompts/index.json"
+GATE = "gate.json"
 
 LINES = (RESULTS, TRACES, CASES, STEPS)
 """Files of which each line is one body: its SHA-256, without the line feed, is the name by which records call it."""

@@ -26,6 +26,7 @@ from rightcall.run.bundle.parts import (
     records_file,
 )
 from rightcall.store.chain import Head
+from rightcall.store.inserting import chunks
 from rightcall.store.packing import COLUMNS, TYPES, bodies_named, column, unpack
 from rightcall.store.picking import about_bodies, records_of
 from rightcall.store.records import AttemptRecord, RunRecord, VerdictRecord
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from rightcall.store.store import Store
 
 _PAGE = 500
+_BODIES = 50
+"""Bodies that are fetched together, and held in memory; one can be that of a large trace."""
+
 _ABOUT = ("trace", "case")
 
 
@@ -165,6 +169,8 @@ class _Writing:
     def _take(self, kind: str, plain: bytes, stream: IO[bytes]) -> None:
         stream.write(plain + b"\n")
         self.kept.records[kind] = self.kept.records.get(kind, 0) + 1
+        if kind in _ABOUT:
+            return  # of these only what verdicts name is there
         record = unpack(TYPES[kind], "plain", plain)
         for sha, home in _homes_of(record):
             self._homes.setdefault(sha, home)
@@ -183,16 +189,14 @@ class _Writing:
     def bodies(self) -> None:
         """Write every body that a record names, once: as a line of a file, or as a file of its own."""
         (self._folder / "suite").mkdir()
-        written = self._write_results()
+        self._write_results()
         for at, sha in enumerate(self._catalogs):
             (self._folder / catalog_file(at)).write_bytes(self._store.body(sha))
-            written.add(sha)
+            self._homes.pop(sha, None)
         with ExitStack() as files:
             streams: dict[str, IO[bytes]] = {}
-            for sha, home in self._homes.items():
-                if sha in written:
-                    continue
-                body = self._store.body(sha)
+            for sha, body in self._bodies(self._homes):
+                home = self._homes[sha]
                 if home not in LINES or home == RESULTS or b"\n" in body:
                     self._write_body(sha, body)
                     continue
@@ -200,14 +204,21 @@ class _Writing:
                     streams[home] = files.enter_context((self._folder / home).open("wb"))
                 streams[home].write(body + b"\n")
 
-    def _write_results(self) -> set[str]:
+    def _write_results(self) -> None:
         """Write the results that stand, in the order of the log."""
-        written = set()
+        standing = [sha for _, _, sha in sorted(self._results.values(), key=lambda one: one[1])]
+        self._results.clear()
         with (self._folder / RESULTS).open("wb") as stream:
-            for _, _, sha in sorted(self._results.values(), key=lambda one: one[1]):
-                stream.write(self._store.body(sha) + b"\n")
-                written.add(sha)
-        return written
+            for _, body in self._bodies(standing):
+                stream.write(body + b"\n")
+        for sha in standing:
+            self._homes.pop(sha, None)
+
+    def _bodies(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Bodies with their names, in this order."""
+        for some in chunks(names, _BODIES):
+            found = self._store.bodies(some)
+            yield from ((sha, found[sha]) for sha in some)
 
     def _write_body(self, sha: str, body: bytes) -> None:
         path = self._folder / body_file(sha)
@@ -221,7 +232,5 @@ def _homes_of(record: Record) -> Iterator[tuple[str, str]]:
     if isinstance(record, VerdictRecord):
         case = STEPS if record.grader == "selection" else CASES
         homes = {record.result: RESULTS, record.trace: TRACES, record.trace_b: TRACES, record.case: case}
-    elif type(record) in (TYPES["trace"], TYPES["case"]):
-        return  # of these only what verdicts name is there
     for sha in bodies_named(record):
         yield sha, homes.get(sha, "")

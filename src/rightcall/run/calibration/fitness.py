@@ -34,26 +34,55 @@ _SHORT = 6
 Found = tuple[str, "CalibrationRecord"]
 
 
-def fitness_of(store: Store | None, results: RunResults) -> dict[tuple[str, str], JudgeFitness]:
+Asked = dict[tuple[str, str], set[Use]]
+
+
+def asked_in(store: Store | None, results: RunResults) -> Asked:
+    """The judges of a run by (grader, judge), each with the models and prompts by which it answered.
+
+    Several judges that vote together are one, called by its members joined by ` + `, once they were calibrated so. The
+    results are read once.
+    """
+    found: Asked = {}
+    for name, part in results.graders.items():
+        by_judge = uses_of(store, part)
+        for judge, uses in (_as_panel(store, name, by_judge) or by_judge).items():
+            found[(name, judge)] = uses
+    return found
+
+
+def fitness_of(
+    store: Store | None, results: RunResults, asked: Asked | None = None
+) -> dict[tuple[str, str], JudgeFitness]:
     """Whether each judge of a run is fit, by (grader, judge).
 
     For each field that decides, the newest calibration with the model and the prompt that answered in this run counts,
     other than on dev labels alone;
     the judge is as fit as in the field where it is least fit. `UNKNOWN`: it was never calibrated so, and the reason
-    names what there is instead. Several judges that vote together are one, called by its members joined by ` + `, once
-    they were calibrated so. Graders without a judge are not in it.
+    names what there is instead. Graders without a judge are not in it.
 
     Args:
         store: the record; `None`: nothing is known of any judge.
         results: a run.
+        asked: its judges, where they are known already (see `asked_in`, which says what a panel is).
     """
     found: dict[tuple[str, str], JudgeFitness] = {}
-    for name, part in results.graders.items():
-        by_judge = uses_of(store, part)
-        for judge, uses in (_as_panel(store, name, by_judge) or by_judge).items():
-            known = [] if store is None else newest_first(store, name, judge)
-            each = [_of_use(name, judge, use, known) for use in sorted(uses)]
-            found[(name, judge)] = min(each, key=lambda one: _RANK.index(one.verdict))
+    for (name, judge), uses in (asked_in(store, results) if asked is None else asked).items():
+        known = [] if store is None else newest_first(store, name, judge)
+        each = [_of_use(name, judge, use, known) for use in sorted(uses)]
+        found[(name, judge)] = min(each, key=lambda one: _RANK.index(one.verdict))
+    return found
+
+
+def deciding_records(store: Store, asked: Asked) -> dict[tuple[str, str], list[Found]]:
+    """The calibrations on which the fitness of a run's judges rests, by (grader, judge), as digest and record."""
+    found: dict[tuple[str, str], list[Found]] = {}
+    for (grader, judge), uses in asked.items():
+        known = newest_first(store, grader, judge)
+        for use in sorted(uses):
+            there = standing(known, use)
+            wanted = deciding(grader, {field: one.labels for field, (_, one) in there.items()})
+            found.setdefault((grader, judge), []).extend(there[field] for field in wanted if field in there)
     return found
 
 

@@ -216,6 +216,7 @@ def _policy(loaded: Loaded) -> Check:
 
 def _gates(loaded: Loaded) -> Check:
     from rightcall.gate.rules import rules_of
+    from rightcall.run.gating.baseline import is_file
 
     rules = rules_of(loaded.settings.gates)
     if not rules:
@@ -225,8 +226,8 @@ def _gates(loaded: Loaded) -> Check:
             'write [gates], as in "golden.pass_rate" = { min = 0.95 }',
         )
     said = f"{counted(len(rules), 'rule')}: {', '.join(rule.name for rule in rules)}"
-    baselines = [rule.against for rule in rules if (rule.against or "").endswith(".json")]
-    missing = next((name for name in baselines if name and not (loaded.folder / name).is_file()), None)
+    files = [rule.against for rule in rules if rule.against is not None and is_file(rule.against)]
+    missing = next((name for name in files if not (loaded.folder / name).is_file()), None)
     if missing is not None:
         return odd("gates", f"{said}; the baseline {missing} is not there", f"rightcall run -o {missing} makes it")
     return good("gates", said)

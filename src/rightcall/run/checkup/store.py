@@ -41,8 +41,9 @@ def look_at_store(loaded: Loaded, environ: Mapping[str, str], now: str) -> Itera
     newest = None
     if is_there:
         try:
-            found, newest = _look(written, path)
+            found, newest, others = _look(loaded, written, path)
             yield found
+            yield from others
         except StoreError as error:
             yield failed("store", error)
     elif path is not None:
@@ -53,8 +54,8 @@ def look_at_store(loaded: Loaded, environ: Mapping[str, str], now: str) -> Itera
     yield _key(loaded, environ, has_store=newest is not None)
 
 
-def _look(written: str, path: Path | None) -> tuple[Check, str | None]:
-    """What is to be said of a store that is there, and when its newest entry was written.
+def _look(loaded: Loaded, written: str, path: Path | None) -> tuple[Check, str | None, list[Check]]:
+    """What is to be said of a store that is there, when its newest entry was written, and what gates would find in it.
 
     Raises:
         StoreError: it cannot be opened, read or written.
@@ -68,19 +69,37 @@ def _look(written: str, path: Path | None) -> tuple[Check, str | None]:
     try:
         revision = revision_of(database)
         if revision is None:
-            return odd("store", f"{database.name}: empty", "the first run that is kept makes its tables"), None
+            return odd("store", f"{database.name}: empty", "the first run that is kept makes its tables"), None, []
         if revision != REVISION:
             hint = "the next run that is kept brings it up to date; a newer rightcall is needed if it is newer"
-            return odd("store", f"{database.name}: revision {revision}, this rightcall has {REVISION}", hint), None
+            return odd("store", f"{database.name}: revision {revision}, this rightcall has {REVISION}", hint), None, []
         store = Store(database)
         newest = _newest(store)
-        said = _described(store, path)
+        said, others = _described(store, path), list(_branches(loaded, store))
         busy = _busy(database)
         if busy is not None:
-            return odd("store", f"{said}; {busy}", "try again when it is done"), newest
-        return good("store", f"{said}, can be written"), newest
+            return odd("store", f"{said}; {busy}", "try again when it is done"), newest, others
+        return good("store", f"{said}, can be written"), newest, others
     finally:
         database.close()
+
+
+def _branches(loaded: Loaded, store: Store) -> Iterator[Check]:
+    """The branches that rules compare with: whether there is a green run of each."""
+    from rightcall.gate.rules import rules_of
+    from rightcall.run.gating.branches import branch_of, green_run
+    from rightcall.run.inputs.opening import redactor_of
+
+    names = {rule.against for rule in rules_of(loaded.settings.gates) if rule.against is not None}
+    for name in sorted(names):
+        if (branch := branch_of(name)) is None:
+            continue
+        found = green_run(store, branch, hide=redactor_of(loaded).text)
+        if found.run is None:
+            hint = "a run on that branch whose gates pass makes it; until then what compares with it is INCONCLUSIVE"
+            yield odd("baseline", f"{name}: {found.why}", hint)
+        else:
+            yield good("baseline", f"{name}: run {found.run}")
 
 
 def _described(store: Store, path: Path | None) -> str:

@@ -10,12 +10,22 @@ from msgspec import Struct
 from rightcall.errors import ConfigError, NoDataError, Place, RightcallError
 from rightcall.run.finished.live import row_of
 from rightcall.run.results.derived import require_derived
-from rightcall.run.results.model import GraderResults, Row, RunResults
+from rightcall.run.results.model import GraderResults, Origin, Row, RunResults
+from rightcall.run.results.sealing import Seal
 from rightcall.trace import jsontext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+class _Whole(Struct, frozen=True):
+    """A file as its digest sees it: every part as it stands there."""
+
+    run: msgspec.Raw
+    summary: msgspec.Raw
+    results: list[msgspec.Raw]
+    digest: str | None = None
 
 
 class _File(Struct, frozen=True):
@@ -30,7 +40,8 @@ class _Grader(Struct, frozen=True):
     grader: str
 
 
-_file = msgspec.json.Decoder(_File)
+_whole = msgspec.json.Decoder(_Whole)
+_table = msgspec.json.Decoder(dict[str, Any])
 _grader = msgspec.json.Decoder(_Grader)
 
 
@@ -40,8 +51,11 @@ def read_results(path: Path) -> RunResults:
     `run.graders` says that it holds several graders; the facts of each stand there, and its figures in
     `summary.graders`. `run.case_versions` (case -> version) is what makes goldens comparable.
 
+    A file that carries a digest must be as it was written; one without is read, and its notes say so.
+
     Raises:
-        ConfigError: no such file, no results of rightcall in it, or figures that do not follow from the results.
+        ConfigError: no such file, no results of rightcall in it, a file that was changed after it was written, or
+            figures that do not follow from the results.
         NoDataError: it holds no result.
     """
     place = Place(str(path))
@@ -52,11 +66,13 @@ def read_results(path: Path) -> RunResults:
     if not text.strip():
         raise NoDataError("is empty", place=place)
     try:
-        found = _file.decode(text)
+        whole = _whole.decode(text)
+        found = _File(_table.decode(whole.run), _table.decode(whole.summary), whole.results)
     except (msgspec.DecodeError, UnicodeDecodeError, RightcallError) as error:
         raise ConfigError(
             f"no results of rightcall: {error}", place=place, hint="write them with -o FILE.json or --json"
         ) from None
+    _require_unchanged(whole, place)
     by_grader: dict[str, list[bytes]] = {}
     for raw in found.results:
         by_grader.setdefault(_name(raw, found, place), []).append(bytes(raw))
@@ -67,8 +83,27 @@ def read_results(path: Path) -> RunResults:
         require_derived(one, place)
     return RunResults(
         found.run.get("id"), str(path), found.run.get("status") or "finished", graders,
-        started_at=found.run.get("started_at") or "",
+        started_at=found.run.get("started_at") or "", origin=Origin.of(found.run), digest=whole.digest,
+        notes=() if whole.digest else (f"{path} carries no digest: whether it was changed cannot be seen",),
     )  # fmt: skip
+
+
+def _require_unchanged(whole: _Whole, place: Place) -> None:
+    """Refuse a file whose parts are not those of its digest.
+
+    Raises:
+        ConfigError: it was changed, be it only in how it is laid out.
+    """
+    if whole.digest is None:
+        return
+    seal = Seal(memoryview(whole.run), memoryview(whole.summary))
+    for raw in whole.results:
+        seal.add(memoryview(raw))
+    if seal.digest() != whole.digest:
+        raise ConfigError(
+            "was changed after it was written: its digest is of other content", place=place,
+            hint="write it again with -o, and keep it as it is: pretty-printing and sorting change it too",
+        )  # fmt: skip
 
 
 def _name(raw: msgspec.Raw, found: _File, place: Place) -> str:

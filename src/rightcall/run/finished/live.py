@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rightcall.run.results.model import GraderResults, Row, RunResults, Sources
+from rightcall.run.finished.unread import unread_words
+from rightcall.run.results.model import GraderResults, Origin, Row, RunResults, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ class _Head(msgspec.Struct, frozen=True):
     trace_id: str | None = None
     step_id: str | None = None
     pair: str | None = None
+    unit: str | None = None
     trial: int | None = None
     decided_by: str | None = None
 
@@ -41,7 +43,7 @@ def row_of(grader: str, line: bytes, seen: dict[str, int]) -> Row:
         seen: units so far; one that comes again gets a number, as on record.
     """
     head = _head.decode(line)
-    name = head.pair or head.step_id or head.trace_id or f"{head.case_id} (no trace)"
+    name = head.pair or head.step_id or head.unit or head.trace_id or f"{head.case_id} (no trace)"
     seen[name] = seen.get(name, 0) + 1
     unit = name if seen[name] == 1 else f"{name} ({seen[name]})"
     return Row(
@@ -52,8 +54,8 @@ def row_of(grader: str, line: bytes, seen: dict[str, int]) -> Row:
 
 
 def graded_results(graded: Graded, run_id: str | None = None) -> RunResults:
-    """A run of `golden`."""
-    from rightcall.run.golden.keeping import facts_of, summary_of
+    """A run of `golden`; the means of its metrics are left to who reads its results."""
+    from rightcall.run.golden.keeping import counts_of, facts_of
     from rightcall.run.inputs.hiding import hidden_case, hidden_trace
 
     def stream() -> Iterator[Row]:
@@ -73,8 +75,9 @@ def graded_results(graded: Graded, run_id: str | None = None) -> RunResults:
             case=None if found.case is None else hidden_case(found.case, hide),
         )
 
-    one = GraderResults("golden", facts_of(graded.plan), summary_of(graded), stream)
-    return RunResults(run_id, run_id or "golden", "finished", {"golden": one}, sources=sources)
+    one = GraderResults("golden", facts_of(graded.plan), counts_of(graded), stream, unread_words(graded))
+    origin = Origin.of({"source": graded.plan.source})
+    return RunResults(run_id, run_id or "golden", "finished", {"golden": one}, sources=sources, origin=origin)
 
 
 def judged_results(judged: Judged, read: Sequence[Any] | None = None) -> RunResults:
@@ -98,7 +101,8 @@ def judged_results(judged: Judged, read: Sequence[Any] | None = None) -> RunResu
     summary: Mapping[str, Any] = kept_summary(judged)
     return RunResults(
         None if run is None else run.id, judged.grader if run is None else run.id, status,
-        {judged.grader: GraderResults(judged.grader, facts, summary, stream)},
+        {judged.grader: GraderResults(judged.grader, facts, summary, stream, unread_words(judged))},
         started_at="" if run is None else run.started_at,
         message=None if judged.stop is None else judged.stop.message, store_name=judged.store_name,
+        origin=Origin.of(facts),
     )  # fmt: skip

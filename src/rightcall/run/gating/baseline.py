@@ -1,20 +1,28 @@
-"""Which run a gate compares with: a file, a run on record, or the one before."""
+"""Which run a gate compares with: a file, a run on record, the one before, or the newest green one of a branch."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rightcall.errors import ConfigError, StoreError
+import msgspec
+
+from rightcall.errors import ConfigError, Place, StoreError
+from rightcall.gate.decision import Against
+from rightcall.gate.metrics import metric_of
+from rightcall.gate.rules import BRANCH, Rule
 from rightcall.run.finished.file import read_results
+from rightcall.run.gating.branches import branch_of, files_of, green_run
 from rightcall.run.results.model import SUITE
 from rightcall.run.results.store import stored_results
+from rightcall.trace.explain import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Sequence
 
     from rightcall.run.results.model import RunResults
-    from rightcall.settings.load import Loaded
     from rightcall.store.records import RunRecord
     from rightcall.store.store import Store
 
@@ -22,35 +30,116 @@ PREVIOUS = "previous"
 """The last finished run of the same suite before this one."""
 
 
+@dataclass(frozen=True)
+class Baseline:
+    """What a command line names in place of the baselines of the rules: how, and the run, or why there is none."""
+
+    asked: str
+    found: RunResults | str
+
+
 def is_file(name: str) -> bool:
     """Whether a baseline is named as a file and not as a run."""
-    return name.endswith(".json") or Path(name).is_file()
+    return not is_found(name) and (name.endswith(".json") or Path(name).is_file())
 
 
-def baseline_of(name: str, results: RunResults, store: Store | None, folder: Path) -> RunResults | str:
+def is_found(name: str) -> bool:
+    """Whether a baseline is looked for in the record, so that there may be none yet: `previous`, `branch:NAME`."""
+    return name == PREVIOUS or name.startswith(BRANCH)
+
+
+def baseline_of(
+    name: str, results: RunResults, store: Store | None, folder: Path, hide: Callable[[str], str] = str
+) -> RunResults | str:
     """The baseline that is meant, or why there is none.
 
     Args:
-        name: a file, a run's id, or `previous`.
+        name: a file, a run's id, `previous`, or `branch:NAME`.
         results: the run that is compared with it.
         store: the record; `None` where there is none.
         folder: what a relative path belongs to.
+        hide: takes secrets out of a branch's name, as they were taken out of what is on record.
 
     Raises:
-        ConfigError: a file or a run that is not there.
+        ConfigError: a file or a run that is not there, or was changed.
         NoDataError: a file without results.
     """
     if name == PREVIOUS:
         return _previous(results, store)
+    if (branch := branch_of(name)) is not None:
+        return _of_branch(branch, results, store, hide)
     if is_file(name) or (folder / name).is_file():
         found = read_results(folder / name)
     elif store is None:
-        raise ConfigError(f"there is no baseline `{name}`", hint="name a .json file, or a run of the store")
+        raise ConfigError(f"there is no baseline `{name}`", hint=_meant(name) or _FORMS)
     else:
-        found = stored_results(store, name)
+        found = named_run(store, name)
     if _is_same(found, results, folder):
         return f"the baseline {name} is this very run: nothing could be worse"
     return found if found.status == "finished" else f"the baseline {name} is {found.status}, not finished"
+
+
+def chosen_baseline(
+    name: str, results: RunResults, store: Store | None, folder: Path, hide: Callable[[str], str] = str
+) -> Baseline:
+    """The baseline that a command line names.
+
+    Raises:
+        ConfigError, NoDataError: as `baseline_of`; and a run or file that cannot be one. What is looked for in the
+            record and not there yet is no error: the gate says why.
+    """
+    found = baseline_of(name, results, store, folder, hide)
+    if isinstance(found, str) and not is_found(name):
+        raise ConfigError(found, place=Place("--baseline"), hint="name a finished run or a .json file")
+    return Baseline(name, found)
+
+
+def comparing(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules, of which one at least compares: with a baseline at hand, `regressions` is asked."""
+    if any(rule.compares for rule in rules):
+        return list(rules)
+    return [*rules, Rule(name="regressions", metric=metric_of("regressions"))]
+
+
+def held_to(name: str, rules: Sequence[Rule]) -> Iterator[Rule]:
+    """The rules, those that compare with this baseline in place of their own."""
+    for rule in rules:
+        yield msgspec.structs.replace(rule, against=name) if rule.compares else rule
+
+
+def against(asked: str, found: RunResults | str) -> Against:
+    """A baseline as the gate's answer names it."""
+    if isinstance(found, str):
+        return Against(asked=asked, why=found)
+    return Against(
+        asked=asked, name=found.name, run=found.id, started_at=found.started_at or None, branch=found.origin.branch,
+        commit=found.origin.commit, digest=found.digest,
+    )  # fmt: skip
+
+
+def named_run(store: Store, name: str) -> RunResults:
+    """A run on record that is named as a baseline.
+
+    Raises:
+        ConfigError, StoreError: there is none; the nearest run, or form of a name, is named.
+    """
+    try:
+        return stored_results(store, name)
+    except StoreError as error:
+        if error.exit_code == ConfigError.exit_code and (meant := _meant(name)) is not None:
+            raise ConfigError(f"there is no baseline `{name}`", place=error.place, hint=meant) from None
+        raise
+
+
+_FORMS = f"name a .json file, a run of the store, {PREVIOUS}, or {BRANCH}NAME"
+
+
+def _meant(name: str) -> str | None:
+    """A form that a name is close to; `None` where it is close to none."""
+    kind, colon, rest = name.partition(":")
+    if colon and nearest(kind.lower(), [BRANCH.removesuffix(":")]):
+        return f"did you mean `{BRANCH}{rest.strip()}`?"
+    return f"did you mean `{PREVIOUS}`?" if nearest(name, [PREVIOUS]) else None
 
 
 def _is_same(one: RunResults, other: RunResults, folder: Path) -> bool:
@@ -62,6 +151,15 @@ def _is_same(one: RunResults, other: RunResults, folder: Path) -> bool:
         return (one.id, one.started_at) == (other.id, other.started_at)
     path, own = Path(one.name), folder / other.name
     return path.is_file() and own.is_file() and path.samefile(own)
+
+
+def _of_branch(branch: str, results: RunResults, store: Store | None, hide: Callable[[str], str]) -> RunResults | str:
+    if store is None:
+        return f"there is no record in which a run of branch `{branch}` could be found"
+    is_kept = results.id is not None and results.store_name is not None
+    same = partial(same_suite, store.run(results.id or "")) if is_kept else None
+    found = green_run(store, branch, like=results, hide=hide, same=same)
+    return found.why if found.run is None else stored_results(store, found.run)
 
 
 def _previous(results: RunResults, store: Store | None) -> RunResults | str:
@@ -87,14 +185,5 @@ def same_suite(one: RunRecord, other: RunRecord) -> bool:
     if one.grader == SUITE:
         parts, others = (run.facts.get("graders", {}) for run in (one, other))
         both = parts.keys() & others.keys()
-        return bool(both) and all(_names(parts[name]) == _names(others[name]) for name in both)
-    return _names(one.facts) == _names(other.facts)
-
-
-def _names(facts: Mapping[str, Any]) -> list[str]:
-    return sorted(str(file.get("file")) for file in facts.get("cases") or () if isinstance(file, dict))
-
-
-def folder_of_gates(loaded: Loaded) -> Path:
-    """What a relative path of a rule belongs to: the settings' folder."""
-    return loaded.folder
+        return bool(both) and all(files_of(parts[name]) == files_of(others[name]) for name in both)
+    return files_of(one.facts) == files_of(other.facts)

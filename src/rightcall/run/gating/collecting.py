@@ -9,6 +9,7 @@ import msgspec
 
 from rightcall.gate.sample import Details, Names, Sample
 from rightcall.gate.standing import Coverage, Criticals
+from rightcall.gate.unweighed import Failed
 from rightcall.judge.audit import WITHIN_REPLY
 from rightcall.run.gating.lines import (
     STEPS,
@@ -55,7 +56,8 @@ class Collected:
         coverage: what could be evaluated. vetoes: trace -> whether the policy vetoes it, `None` where nobody knows.
         veto_words: vetoed trace -> why. veto_cases: trace -> its case.
         criticals: CRITICAL items. open_failures, signed_failures: failures that nobody, and that somebody looked at.
-        failures: how many. trust: judge -> what it said that code decides too.
+        failed: what the grader itself called a `FAIL`. failures: how many failed or have no verdict.
+        trust: judge -> what it said that code decides too.
         confirmed_of: the trace of each confirmed CRITICAL. failed_traces: those of them that count as failed here.
         agents: the names of the agents that were compared. unscaled: metrics whose scale nobody knows.
     """
@@ -70,6 +72,7 @@ class Collected:
     criticals: Criticals = field(default_factory=Criticals)
     open_failures: Details = field(default_factory=Details)
     signed_failures: Details = field(default_factory=Details)
+    failed: Failed = field(default_factory=Failed)
     failures: int = 0
     confirmed_of: list[str | None] = field(default_factory=list)
     failed_traces: set[str | None] = field(default_factory=set)
@@ -133,9 +136,11 @@ class _Collecting:
         """Read every result."""
         for row in self.results.rows():
             if not is_by_design(row):
+                self._fail(row)
                 self._row(self._whole(row))
         unread = self.results.unread
         self.found.coverage.unread = unread
+        self.found.failed.unread += unread
         self.found.criticals.unknown += unread if self._may_be_critical() else 0
         self.found.open_failures.number += unread
         for sample in self.found.samples.values():
@@ -143,6 +148,15 @@ class _Collecting:
         for name in self.found.unknown_tools:
             self.found.unknown_tools[name] += unread
         return self.found
+
+    def _fail(self, row: Row) -> None:
+        """What the grader itself said, whatever people or another grader made of it."""
+        found = self.found.failed
+        found.says_so = found.says_so or row.verdict in ("PASS", "FAIL")
+        found.read += row.status == "EVALUATED"
+        found.unread += row.status != "EVALUATED"
+        if row.verdict == "FAIL":
+            found.bad.add(f"{place_words(row)}: {why(row, line_of(row))}")
 
     def _whole(self, row: Row) -> Row:
         """A result about a trace of which another grader's CRITICAL was confirmed counts as a failure too."""

@@ -1,7 +1,7 @@
 """The gate: every rule asked of a finished run, and what they come to together. No judge is called.
 
-What is always asked, whatever the settings say: that enough could be evaluated, that the policy vetoed nothing, and
-that no CRITICAL is open (SPEC §9).
+What is always asked, whatever the settings say: that enough could be evaluated, that the policy vetoed nothing, that
+no CRITICAL is open, and that no grader found a FAIL that no rule is about (SPEC §9).
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ from rightcall.gate.standing import (
     decide_signed,
 )
 from rightcall.gate.tools import decide_tools
+from rightcall.gate.unweighed import cause_of, decide_unweighed, unweighed
 from rightcall.gate.words import figure, listed, number, rule_words
 from rightcall.run.gating.asking import ask_people, looked_at
-from rightcall.run.gating.baseline import PREVIOUS, baseline_of
+from rightcall.run.gating.baseline import PREVIOUS, against, baseline_of, comparing, held_to
 from rightcall.run.gating.collecting import Collected, collect, vetoes_of
 from rightcall.run.gating.diffing import Comparison, confirmed_traces, diff_grader
 from rightcall.run.gating.judges import judges_of, trusted
+from rightcall.run.inputs.opening import redactor_of
 from rightcall.run.results.model import RunResults
-from rightcall.run.results.store import stored_results
 from rightcall.settings.model import Settings
 from rightcall.stats.intervals import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from rightcall.run.gating.baseline import Baseline
     from rightcall.run.results.model import Row
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
@@ -72,36 +74,22 @@ def gate(
         fitness: (grader, judge) -> whether it is fit; what is not there was never calibrated.
         looked: from a result to who has looked at it and what they said; `None` where nobody did.
     """
-    return _Gate(
-        results, _asked(rules, baseline), settings or Settings(), baseline, baselines or {}, fitness or {}, looked
-    ).report()
-
-
-def gate_run(
-    loaded: Loaded, store: Store, run_id: str, baseline: RunResults | None = None
-) -> tuple[RunResults, GateReport]:
-    """Gate a run on record by the settings' rules.
-
-    Args:
-        loaded: the settings.
-        store: the record, which must stay open as long as the results are used.
-        run_id: which run.
-        baseline: in place of those that the rules name.
-
-    Raises:
-        StoreError: there is no such run.
-        ConfigError: a rule, or a baseline that a rule names, cannot be used.
-    """
-    results = stored_results(store, run_id)
-    return results, gate_results(results, loaded, store, baseline)
+    asked = list(rules) if baseline is None else comparing(rules)
+    return _Gate(results, asked, settings or Settings(), baseline, baselines or {}, fitness or {}, looked).report()
 
 
 def gate_results(
-    results: RunResults, loaded: Loaded, store: Store | None, baseline: RunResults | None = None
+    results: RunResults, loaded: Loaded, store: Store | None, baseline: Baseline | None = None
 ) -> GateReport:
     """Gate results, wherever they come from; what people and calibrations said is looked up where there is a record.
 
     Where a rule asks that people look at every failure, those that have no review item get one.
+
+    Args:
+        results: the run, or a part of it.
+        loaded: the settings, which hold the rules.
+        store: the record; it must stay open as long as the results are used.
+        baseline: in place of those that the rules name.
 
     Raises:
         ConfigError: a rule, or a baseline that a rule names, cannot be used.
@@ -111,19 +99,21 @@ def gate_results(
     rules = rules_of(loaded.settings.gates)
     if store is not None and results.store_name is not None and any(rule.metric.kind == "signed" for rule in rules):
         ask_people(store, results)
-    named = {rule.against or PREVIOUS for rule in rules if rule.compares} if baseline is None else set()
+    if baseline is None:
+        named = {rule.against or PREVIOUS for rule in rules if rule.compares}
+        hide = redactor_of(loaded).text
+        baselines = {name: baseline_of(name, results, store, loaded.folder, hide) for name in sorted(named)}
+    else:
+        rules = tuple(held_to(baseline.asked, comparing(rules)))
+        baselines = {baseline.asked: baseline.found}
     return gate(
-        results, rules, settings=loaded.settings, baseline=baseline,
-        baselines={name: baseline_of(name, results, store, loaded.folder) for name in sorted(named)},
-        fitness=fitness_of(store, results), looked=looked_at(store, results),
-    )  # fmt: skip
-
-
-def _asked(rules: Sequence[Rule], baseline: RunResults | None) -> list[Rule]:
-    found = list(rules)
-    if baseline is not None and not any(rule.compares for rule in rules):
-        found.append(Rule(name="regressions", metric=metric_of("regressions")))
-    return found
+        results,
+        rules,
+        settings=loaded.settings,
+        baselines=baselines,
+        fitness=fitness_of(store, results),
+        looked=looked_at(store, results),
+    )
 
 
 # ---- one gate --------------------------------------------------------------------------------------------------------
@@ -159,9 +149,7 @@ class _Gate:
     def _whole(self, decisions: list[Decision]) -> GateReport:
         answer = min((one.answer for one in decisions), key=RANK.index)
         causes = [
-            f"{one.name}: {one.answer}" + (f", {one.reason}" if one.reason else "")
-            for one in sorted(decisions, key=lambda one: RANK.index(one.answer))
-            if one.answer != "PASS"
+            cause_of(one) for one in sorted(decisions, key=lambda one: RANK.index(one.answer)) if one.answer != "PASS"
         ]
         codes, notes = [EXIT_CODES[answer]], []
         for text in self._broken():
@@ -170,12 +158,14 @@ class _Gate:
             answer = min(answer, "INCONCLUSIVE", key=RANK.index)
         if not any(rule.metric.kind not in ("critical", "signed", "coverage") for rule in self.rules):
             notes.append(NO_RULES)
-        baselines = [self.baseline] if self.baseline is not None else list(self.baselines.values())
-        compared = [one.name for one in baselines if isinstance(one, RunResults)]
+        baselines = self.baselines if self.baseline is None else {self.baseline.name: self.baseline}
+        runs = [self.results, *(one for one in baselines.values() if isinstance(one, RunResults))]
+        notes += [note for one in runs for note in one.notes]
         return GateReport(
             run=self.results.name, answer=answer, exit_code=next(code for code in _CODES if code in codes),
-            decisions=tuple(decisions), baseline=", ".join(compared) or None, diff=self._diff(),
-            causes=tuple(causes), notes=tuple(notes),
+            decisions=tuple(decisions), baseline=", ".join(one.name for one in runs[1:]) or None, diff=self._diff(),
+            causes=tuple(causes), notes=tuple(notes), judges=tuple(judges_of(self.results, self.fitness)),
+            baselines=tuple(against(name, one) for name, one in baselines.items()),
         )  # fmt: skip
 
     def _broken(self) -> list[str]:
@@ -201,7 +191,14 @@ class _Gate:
             found.append(decide_count(rule, vetoes))
         if not any(rule.metric.name == "critical" for rule in self.rules):
             found.append(decide_critical("critical", self._criticals(None)))
-        return found
+        return [*found, *self._unweighed()]
+
+    def _unweighed(self) -> Iterator[Decision]:
+        run = self.results.id if self.results.store_name is not None else None
+        for name in unweighed(self.rules, self.collected):
+            found = decide_unweighed(name, self.collected[name].failed, run)
+            if found is not None:
+                yield found
 
     def _asks_vetoes(self, grader: str) -> bool:
         """Whether a rule of the settings asks for no veto at all, so that it need not be asked twice."""

@@ -11,6 +11,7 @@ from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b, file_digest
 from multiprocessing import get_context
 from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask
@@ -20,11 +21,12 @@ from typing import IO, TYPE_CHECKING, Self
 import msgspec
 
 from rightcall.case.case import Case
-from rightcall.errors import ConfigError, NoDataError, Place, RunError, TraceError
+from rightcall.errors import NoDataError, Place, RunError, TraceError
 from rightcall.grade.golden import Grader
 from rightcall.grade.safety import Matrix
 from rightcall.grade.verdict import GoldenResult
-from rightcall.run.golden.tally import Shown, Tally
+from rightcall.run.golden.tally import Tally
+from rightcall.run.golden.worst import Worst
 from rightcall.run.inputs.cases import Ready
 from rightcall.run.inputs.catalogs import Catalogs
 from rightcall.run.inputs.hiding import hidden, hidden_case, hidden_trace, is_hidden, without_secrets
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rightcall.run.golden.record import GoldenRecorder
+    from rightcall.run.golden.tally import Shown
     from rightcall.run.inputs.plan import Plan
     from rightcall.trace.catalog import Catalog
     from rightcall.trace.sources.dialect import Dialect
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
 _encode = msgspec.json.Encoder().encode
 _NO_CASE = Case(id="")
 KEPT_RESULTS = 60
-"""How many results are kept for a table; of longer runs only the failures are shown."""
+"""How many failures are kept whole besides those that are shown: a page shows more of them than a screen."""
 
 
 @dataclass
@@ -59,7 +62,7 @@ class Batch:
     lines: list[bytes] = field(default_factory=list)
     bodies: list[tuple[bytes | None, bytes | None]] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
-    kept: list[tuple[bytes, bytes | None, bytes | None]] = field(default_factory=list)
+    kept: Worst = field(default_factory=Worst)
 
 
 class Bench:
@@ -93,7 +96,7 @@ class Bench:
                         item.message, code=item.code, place=item.place, hint="without --strict it is skipped"
                     )
                 report.skip(item)
-            elif self.plan.only is None or item.id == self.plan.only:
+            elif self.plan.takes(item):
                 report.trace(item)
                 self._one(item, place, done)
                 self._graded += 1
@@ -115,14 +118,8 @@ class Bench:
         if self.plan.keeps:
             done.bodies.append(self._bodies(trace, case))
         done.tally.add(result)
-        wanted = result.verdict != "PASS" or len(done.lines) <= KEPT_RESULTS
-        if wanted and len(done.kept) < KEPT_RESULTS + self.plan.kept_failures:
-            whole = result.verdict != "PASS" or self.plan.only is not None
-            done.kept.append((
-                line,
-                _encode(trace) if whole and trace is not None else None,
-                _encode(case) if whole and case is not None else None,
-            ))  # fmt: skip
+        if result.verdict != "PASS" or self.plan.only is not None:
+            done.kept.add(result, line, trace, case, KEPT_RESULTS + self.plan.kept_failures)
 
     def _bodies(self, trace: Trace | None, case: Case | None) -> tuple[bytes | None, bytes | None]:
         """The trace and the case as they may be kept."""
@@ -207,11 +204,11 @@ def _short_hash(text: str) -> int:
 
 @dataclass
 class Graded:
-    """A finished run: counts, what is kept for showing, and every result in a spool."""
+    """A finished run: counts, the worst results with their traces, and every result in a spool."""
 
     plan: Plan
     tally: Tally = field(default_factory=Tally)
-    kept: list[Shown] = field(default_factory=list)
+    worst: Worst = field(default_factory=Worst)
     repeated_ids: int = 0
     trace_files: list[tuple[str, str]] = field(default_factory=list)
     spool: IO[bytes] = field(default_factory=TemporaryFile)
@@ -223,6 +220,11 @@ class Graded:
     def __exit__(self, *_: object) -> None:
         """Drop the spool."""
         self.spool.close()
+
+    @cached_property
+    def kept(self) -> list[Shown]:
+        """The failures that reports list first, with their traces and cases; of one trace alone, that one."""
+        return self.worst.shown()
 
     def results(self) -> Iterator[bytes]:
         """Every result as JSON, in input order."""
@@ -266,15 +268,14 @@ def _fill(graded: Graded, progress: Callable[[int], None], recorder: GoldenRecor
         _take(graded, batch, seen)
         if plan.limit is not None and graded.tally.n >= plan.limit:
             break
-    if plan.only is None and plan.limit is None:
-        missing = [case_id for case_id in plan.cases if case_id not in graded.tally.cases]
+    if not plan.misses_traces:
+        missing = [case_id for case_id in plan.cases.tagged(plan.tags) if case_id not in graded.tally.cases]
         left = bench.without_trace(missing)
         if recorder is not None:
             recorder.take(left.lines, left.bodies)
         _take(graded, left, seen)
     if not seen:
-        if plan.only is not None:
-            raise ConfigError(f"no trace has the id `{plan.only}`", hint="check --trace")
+        plan.refuse_nothing()
         if not graded.tally.skipped:
             raise NoDataError("no trace in these files: nothing to grade")
 
@@ -286,19 +287,7 @@ def _take(graded: Graded, batch: Batch, seen: set[int]) -> None:
     for number in batch.tally.ids:
         graded.repeated_ids += number in seen
         seen.add(number)
-    failures = sum(shown.result.verdict != "PASS" for shown in graded.kept)
-    for line, trace, case in batch.kept:
-        result = msgspec.json.decode(line, type=GoldenResult)
-        is_failure = result.verdict != "PASS"
-        if len(graded.kept) < KEPT_RESULTS or (is_failure and failures < graded.plan.kept_failures):
-            failures += is_failure
-            graded.kept.append(
-                Shown(
-                    result,
-                    msgspec.json.decode(trace, type=Trace) if trace else None,
-                    msgspec.json.decode(case, type=Case) if case else None,
-                )
-            )
+    graded.worst.merge(batch.kept, KEPT_RESULTS + graded.plan.kept_failures)
 
 
 def _batches(plan: Plan, bench: Bench, graded: Graded, progress: Callable[[int], None]) -> Iterator[Batch]:

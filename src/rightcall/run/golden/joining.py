@@ -51,7 +51,7 @@ class Joining:
         for trace, place in self._traces():
             if self.plan.limit is not None and count >= self.plan.limit:
                 return
-            if self.plan.only is not None and trace.id != self.plan.only:
+            if not self.plan.takes(trace):
                 continue
             count += 1
             graded, case = self._graded(trace, place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,7 @@ from rightcall.errors import RightcallError, StoreError
 from rightcall.run.golden.grading import sha256_of_file
 from rightcall.run.golden.means import means_of
 from rightcall.run.golden.record import GoldenRecorder
+from rightcall.run.inputs.branch import source_facts
 from rightcall.run.inputs.catalog_record import catalog_body, catalog_fact
 from rightcall.run.inputs.opening import has_store, open_store, redactor_of
 
@@ -44,10 +46,10 @@ def kept(
     if not has_store(loaded):
         return grade(plan, None), None
     with open_store(loaded) as store:
-        ready = replace(plan, keeps=True, redactor=redactor_of(loaded))
+        ready = replace(plan, keeps=True, redactor=redactor_of(loaded), source=source_facts(loaded, os.environ))
         body = None if ready.tools is None else catalog_body(ready.tools, ready.redactor)
         store.write([], [] if body is None else [body])
-        recorder = GoldenRecorder(store, {**facts_of(ready), **catalog_fact(body)})
+        recorder = GoldenRecorder(store, {**facts_of(ready), **catalog_fact(body), "source": dict(ready.source)})
         try:
             graded = grade(ready, recorder)
         except RightcallError as error:
@@ -83,6 +85,7 @@ def facts_of(plan: Plan) -> dict[str, Any]:
         "inputs": [{"file": str(path)} for path in plan.traces],
         "cases": [{"file": file, "sha256": sha256} for file, sha256 in plan.cases.files],
         "tools": None if plan.tools_file is None else _file(plan.tools_file),
+        "tags": list(plan.tags) or None,
     }
 
 
@@ -92,13 +95,17 @@ def _file(name: str) -> dict[str, str]:
 
 
 def summary_of(graded: Graded) -> dict[str, Any]:
-    """The figures that a list of runs shows."""
+    """The figures of a run as its record keeps them."""
+    return {**counts_of(graded), "means": means_of(graded)}
+
+
+def counts_of(graded: Graded) -> dict[str, Any]:
+    """The same without the means, which take another reading of all results."""
     tally = graded.tally
     return {
         "n": tally.n, "evaluated": tally.evaluated, "passed": tally.passed, "failed": tally.failed,
         "vetoed": tally.vetoed, "policy_only": tally.policy_only, "unevaluable": sum(tally.unevaluable.values()),
         "skipped": tally.skipped, "coverage": tally.coverage, "pass_rate": msgspec.to_builtins(tally.pass_rate()),
-        "means": means_of(graded),
         "unevaluable_by_reason": dict(sorted(tally.unevaluable.items())),
         "findings": dict(sorted(tally.findings.items())),
         "traces": [{"file": file, "sha256": sha256} for file, sha256 in graded.trace_files],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from rightcall.run.graders.own import OwnWork
 from rightcall.run.graders.rubric import RubricWork
 from rightcall.run.graders.selection import SelectionWork
 from rightcall.run.graders.step_source import case_files, note_new_tools, step_source
+from rightcall.run.inputs.branch import source_facts
 from rightcall.run.inputs.catalog_record import catalog_body, catalog_fact
 from rightcall.run.inputs.hiding import without_secrets
 from rightcall.run.inputs.opening import has_store, open_store, redactor_of
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rightcall.case.policy import Policy
+    from rightcall.run.inputs.plan import Plan
     from rightcall.run.judging.items import Work
     from rightcall.run.judging.questions import Prompter
     from rightcall.run.judging.run import Judged
@@ -52,7 +55,7 @@ class Flags:
         judge: in place of the settings' judge. probe_local: whether `auto` may knock at local ports.
         prompt: in place of the settings' prompt.
         replicates, quorum, jobs, sample, seed, budget, resume, offline, use_cache: see `Asking` and `Terms`.
-        policy, limit, strict, only: as for `golden`.
+        policy, limit, strict, only, tags: as for `golden`.
         keeps: whether the run is kept in any case, also one that code decides in a project without a store.
     """
 
@@ -72,6 +75,7 @@ class Flags:
     limit: int | None = None
     strict: bool = False
     only: str | None = None
+    tags: tuple[str, ...] = ()
     keeps: bool = False
 
 
@@ -143,8 +147,8 @@ def set_up_selection(loaded: Loaded, files: tuple[str, ...], flags: Flags) -> Se
     with without_secrets(cleaner.redactor), ExitStack() as undo:
         asking = asking_of(loaded, panel, flags)
         source = step_source(
-            loaded, files, policy=flags.policy, only=flags.only, limit=flags.limit, strict=flags.strict,
-            with_history=bool(panel.specs),
+            loaded, files, policy=flags.policy, only=flags.only, limit=flags.limit, tags=flags.tags,
+            strict=flags.strict, with_history=bool(panel.specs),
         )  # fmt: skip
         undo.callback(source.close)
         prompt = flags.prompt or loaded.settings.selection.prompt
@@ -169,6 +173,18 @@ def set_up_selection(loaded: Loaded, files: tuple[str, ...], flags: Flags) -> Se
     )
 
 
+def plan_of(loaded: Loaded, flags: Flags, *, needs_cases: bool = True) -> Plan:
+    """Traces, cases, policy and catalog of a run, as settings and flags say.
+
+    Raises:
+        ConfigError, CaseError, NoDataError: whatever is wrong with them.
+    """
+    return prepare(
+        loaded, policy=flags.policy, only=flags.only, limit=flags.limit, tags=flags.tags, strict=flags.strict,
+        needs_cases=needs_cases,
+    )  # fmt: skip
+
+
 def set_up_rubric(loaded: Loaded, flags: Flags) -> Setup:
     """Everything that a run of `rubric` needs.
 
@@ -179,9 +195,7 @@ def set_up_rubric(loaded: Loaded, flags: Flags) -> Setup:
     panel = panel_of(loaded, flags.judge or table.judge, probe_local=flags.probe_local)
     cleaner = cleaner_for(loaded, panel)
     with without_secrets(cleaner.redactor):
-        plan = prepare(
-            loaded, policy=flags.policy, only=flags.only, limit=flags.limit, strict=flags.strict, needs_cases=False
-        )
+        plan = plan_of(loaded, flags, needs_cases=False)
         joining = Joining(plan)
         plain, golden = (
             prompter_for(
@@ -243,6 +257,7 @@ def asking_of(loaded: Loaded, panel: Panel, flags: Flags) -> Asking:
     return Asking(
         terms=terms, budget=parse_budget(flags.budget), sample=flags.sample, seed=flags.seed, resume=flags.resume,
         quorum=flags.quorum, review_share=loaded.settings.review.random, bodies=bodies_of(suite_body(loaded)),
+        source=source_facts(loaded, os.environ),
     )  # fmt: skip
 
 
@@ -303,6 +318,7 @@ def inputs_facts(
         **catalog_fact(suite_body(loaded)),
         "limit": flags.limit,
         "only": flags.only,
+        "tags": list(flags.tags) or None,
         "dialect": settings.dialect,
         "aliases": settings.aliases,
         "exclude_tools": settings.exclude_tools,

@@ -15,7 +15,7 @@ from rightcall.judge.views import without_identity
 from rightcall.run.golden.joining import Joining
 from rightcall.run.graders.selection import NoStep, tools_of
 from rightcall.run.inputs.opening import may_be_there, open_store
-from rightcall.run.inputs.plan import expand
+from rightcall.run.inputs.plan import expand, refuse_unknown_tags
 from rightcall.run.inputs.prepare import names_of, prepare
 from rightcall.run.judging.resuming import RECKONED
 from rightcall.run.results.facts import facts_for
@@ -47,7 +47,7 @@ class StepSource:
 
 def step_source(
     loaded: Loaded, files: tuple[str, ...], *, policy: Path | None = None, only: str | None = None,
-    limit: int | None = None, strict: bool = False, with_history: bool = False,
+    limit: int | None = None, tags: tuple[str, ...] = (), strict: bool = False, with_history: bool = False,
 ) -> StepSource:  # fmt: skip
     """The steps of a run.
 
@@ -59,6 +59,7 @@ def step_source(
         policy: a policy file, in place of the settings' policy.
         only: only the step (derived: the steps of the trace) of this id.
         limit: at most so many steps (derived: traces).
+        tags: only steps (derived: those of cases) with one of these tags.
         strict: a trace that cannot be read stops the run.
         with_history: whether derived steps carry what the agent knew, which only a judge needs.
 
@@ -66,7 +67,7 @@ def step_source(
         ConfigError, CaseError, NoDataError: files that cannot be used.
     """
     if names_of(loaded.settings.cases):
-        plan = prepare(loaded, policy=policy, only=only, limit=limit, strict=strict)
+        plan = prepare(loaded, policy=policy, only=only, limit=limit, tags=tags, strict=strict)
         joining = Joining(plan)
         return StepSource(
             lambda: _derived(joining, plan.options, with_history=with_history),
@@ -76,18 +77,23 @@ def step_source(
             case_files(plan),
         )
     paths = expand(files or names_of(loaded.settings.traces), Path() if files else loaded.folder, "step")
-    return StepSource(lambda: _written(paths, only, limit), paths, {}, lambda: None)
+    if tags:
+        refuse_unknown_tags(tags, (tag for path in paths for step, _ in iter_steps(path) for tag in step.tags))
+    return StepSource(lambda: _written(paths, only, limit, tags), paths, {}, lambda: None)
 
 
-def _written(paths: list[Path], only: str | None, limit: int | None) -> Iterator[tuple[Step | NoStep, Place]]:
+def _written(
+    paths: list[Path], only: str | None, limit: int | None, tags: tuple[str, ...]
+) -> Iterator[tuple[Step | NoStep, Place]]:
     count = 0
     for path in paths:
         for step, place in iter_steps(path):
             if limit is not None and count >= limit:
                 return
-            if only is None or step.id == only:
-                count += 1
-                yield step, place
+            if only not in (None, step.id) or (tags and set(tags).isdisjoint(step.tags)):
+                continue
+            count += 1
+            yield step, place
 
 
 def _derived(joining: Joining, options: Options, *, with_history: bool) -> Iterator[tuple[Step | NoStep, Place]]:
@@ -110,8 +116,8 @@ def _derived(joining: Joining, options: Options, *, with_history: bool) -> Itera
             continue
         for step in steps:
             yield replace(step, context=without_identity(step.context, trace)), place
-    if joining.plan.limit is None and joining.plan.only is None:
-        for case_id in joining.plan.cases:
+    if not joining.plan.misses_traces:
+        for case_id in joining.plan.cases.tagged(joining.plan.tags):
             if case_id not in seen:
                 yield NoStep(None, case_id, "no_trace"), joining.plan.cases.place(case_id)
 

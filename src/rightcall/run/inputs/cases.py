@@ -21,7 +21,7 @@ from rightcall.case.parse import read_case
 from rightcall.errors import NoDataError, Place, RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rightcall.run.inputs.catalogs import Catalogs
     from rightcall.trace.sources.dialect import Skip
@@ -42,6 +42,7 @@ class Entry:
     path: str | None
     where: Where | None
     case: Case | None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass
@@ -84,6 +85,14 @@ class CaseIndex:
     def __iter__(self) -> Iterator[str]:
         """Case ids in the order of the files."""
         return iter(self.entries)
+
+    def tagged(self, tags: Sequence[str]) -> list[str]:
+        """The ids of the cases that have one of these tags, in the order of the files; of no tags, of all."""
+        return [case_id for case_id in self.entries if not tags or self.has_tag(case_id, tags)]
+
+    def has_tag(self, case_id: str, tags: Sequence[str]) -> bool:
+        """Whether there is such a case, and it has one of these tags."""
+        return case_id in self.entries and not set(tags).isdisjoint(self.entries[case_id].tags)
 
     def close(self) -> None:
         """Close the files that were opened to read cases again."""
@@ -146,7 +155,7 @@ def open_cases(paths: list[Path], aliases: Mapping[str, str], catalogs: Catalogs
                 compile_case(case, place, aliases)
             catalogs.check(case, place)
             kept = None if where is not None else case
-            index.entries[case.id] = Entry(number, place.line, place.path, where, kept)
+            index.entries[case.id] = Entry(number, place.line, place.path, where, kept, case.tags)
     return index
 
 

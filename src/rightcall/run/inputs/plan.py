@@ -7,8 +7,10 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rightcall.errors import ConfigError, NoDataError
+from rightcall.errors import ConfigError, NoDataError, Place
 from rightcall.grade.golden import Options
+from rightcall.run.judging.facts import with_tags
+from rightcall.trace.explain import nearest
 from rightcall.trace.redact import Redactor
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from rightcall.case.policy import Policy
     from rightcall.run.inputs.cases import CaseIndex
-    from rightcall.trace.model import Tool
+    from rightcall.trace.model import Tool, Trace
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,12 @@ class Plan:
         strict: whether a skipped record stops the run.
         only: grade only the trace of this id.
         limit: grade at most so many traces.
+        tags: only the traces of cases with one of these tags; without any, all traces.
         jobs: processes.
         kept_failures: how many failures are kept whole for showing.
         redactor: what must not leave.
         keeps: whether the run goes on record.
+        source: on which branch, at which commit the suite stands.
     """
 
     traces: tuple[Path, ...]
@@ -54,10 +58,54 @@ class Plan:
     strict: bool = False
     only: str | None = None
     limit: int | None = None
+    tags: tuple[str, ...] = ()
     jobs: int = 1
     kept_failures: int = 20
     redactor: Redactor = field(default_factory=lambda: Redactor(key=b""))
     keeps: bool = False
+    source: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def misses_traces(self) -> bool:
+        """Whether cases may have traces that are not looked at."""
+        return self.only is not None or self.limit is not None
+
+    def takes(self, trace: Trace) -> bool:
+        """Whether a trace is one of those that were asked for."""
+        if self.only is not None and trace.id != self.only:
+            return False
+        if not self.tags:
+            return True
+        case_id = trace.case_id if trace.case_id is not None else self.cases.only()
+        return case_id is not None and self.cases.has_tag(case_id, self.tags)
+
+    def refuse_nothing(self) -> None:
+        """Say which filter left no trace, if there is one.
+
+        Raises:
+            ConfigError: there is.
+        """
+        if self.only is not None:
+            tagged = f" and a case{with_tags(self.tags)}" if self.tags else ""
+            raise ConfigError(f"no trace has the id `{self.only}`{tagged}", hint="check --trace")
+        if self.tags:
+            raise ConfigError(f"no trace belongs to a case{with_tags(self.tags)}", hint="check --tag")
+
+
+def refuse_unknown_tags(tags: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse a tag that nothing has.
+
+    Raises:
+        ConfigError: there is one; the nearest is named.
+    """
+    there = sorted(set(known))
+    for tag in tags:
+        if tag not in there:
+            near = nearest(tag, there)
+            more = " …" if len(there) > 10 else ""
+            some = f"there are {', '.join(there[:10])}{more}" if there else "none has any"
+            hint = f"did you mean `{near}`?" if near else some
+            raise ConfigError(f"no case has the tag `{tag}`", place=Place("--tag"), hint=hint)
 
 
 def expand(names: Iterable[str], folder: Path, what: str) -> list[Path]:

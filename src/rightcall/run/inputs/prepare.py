@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -11,11 +12,12 @@ from rightcall.case.load import load_tools
 from rightcall.errors import CaseError, ConfigError, Place
 from rightcall.grade.golden import Options
 from rightcall.grade.safety import Matrix
+from rightcall.run.inputs.branch import source_facts
 from rightcall.run.inputs.cases import CaseIndex, open_cases
 from rightcall.run.inputs.catalogs import Catalogs
 from rightcall.run.inputs.hiding import without_secrets
 from rightcall.run.inputs.opening import redactor_of
-from rightcall.run.inputs.plan import Plan, expand
+from rightcall.run.inputs.plan import Plan, expand, refuse_unknown_tags
 from rightcall.settings.load import load_policy
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 def prepare(
     loaded: Loaded, *, policy: Path | None = None, only: str | None = None, limit: int | None = None,
-    strict: bool = False, needs_cases: bool = True,
+    tags: tuple[str, ...] = (), strict: bool = False, needs_cases: bool = True,
 ) -> Plan:  # fmt: skip
     """Settle everything that a run over traces needs.
 
@@ -34,6 +36,7 @@ def prepare(
         policy: a policy file, in place of the settings' policy.
         only: grade only the trace of this id.
         limit: grade at most so many traces.
+        tags: only the traces of cases with one of these tags.
         strict: a record that cannot be read stops the run.
         needs_cases: whether there must be cases.
 
@@ -42,12 +45,12 @@ def prepare(
     """
     hide = redactor_of(loaded)
     with without_secrets(hide):
-        return _plan(loaded, hide, policy, only, limit, strict=strict, needs_cases=needs_cases)
+        return _plan(loaded, hide, policy, only, limit, tags, strict=strict, needs_cases=needs_cases)
 
 
 def _plan(
-    loaded: Loaded, hide: Redactor, policy: Path | None, only: str | None, limit: int | None, *, strict: bool,
-    needs_cases: bool,
+    loaded: Loaded, hide: Redactor, policy: Path | None, only: str | None, limit: int | None,
+    tags: tuple[str, ...], *, strict: bool, needs_cases: bool,
 ) -> Plan:  # fmt: skip
     settings = loaded.settings
     rules = settings.policy if policy is None else load_policy(policy)
@@ -73,14 +76,15 @@ def _plan(
     names = names_of(settings.cases)
     case_files = expand(names, folder_of(loaded, "cases"), "case") if names or needs_cases else []
     catalogs = Catalogs(tools, Place(str(tools_file)))
+    cases = open_cases(case_files, settings.aliases, catalogs) if case_files else CaseIndex()
+    refuse_unknown_tags(tags, (tag for entry in cases.entries.values() for tag in entry.tags))
     return Plan(
-        traces=tuple(traces),
-        cases=open_cases(case_files, settings.aliases, catalogs) if case_files else CaseIndex(),
+        traces=tuple(traces), cases=cases,
         policy=rules, options=options, aliases=settings.aliases, tools=tools,
         tools_file=None if tools_file is None else str(tools_file), dialect=settings.dialect,
-        exclude_tools=settings.exclude_tools,
-        strict=strict, only=only, limit=limit, jobs=settings.limits.jobs, kept_failures=settings.limits.failures,
-        redactor=hide,
+        exclude_tools=settings.exclude_tools, strict=strict, only=only, limit=limit, tags=tags,
+        jobs=settings.limits.jobs, kept_failures=settings.limits.failures,
+        redactor=hide, source=source_facts(loaded, os.environ),
     )  # fmt: skip
 
 

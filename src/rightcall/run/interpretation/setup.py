@@ -17,12 +17,12 @@ from rightcall.run.graders.setup import (
     cleaner_for,
     file_facts,
     inputs_facts,
+    plan_of,
     prompter_for,
     quorum_of,
 )
 from rightcall.run.graders.step_source import case_files
 from rightcall.run.inputs.hiding import without_secrets
-from rightcall.run.inputs.prepare import prepare
 from rightcall.run.interpretation.reading import InterpretationWork
 from rightcall.run.interpretation.sampling import TwoPhases
 from rightcall.run.judging.judges import Panel, panel_of, relatives
@@ -55,9 +55,7 @@ def set_up_interpretation(loaded: Loaded, flags: Flags) -> Setup:
     panel, light = judges_of(loaded, flags, table)
     cleaner = cleaner_for(loaded, panel)
     with without_secrets(cleaner.redactor):
-        plan = prepare(
-            loaded, policy=flags.policy, only=flags.only, limit=flags.limit, strict=flags.strict, needs_cases=False
-        )
+        plan = plan_of(loaded, flags, needs_cases=False)
         asking = asking_of(loaded, panel, flags)
         work = work_of(loaded, plan, panel, light, cleaner, flags)
     return Setup(

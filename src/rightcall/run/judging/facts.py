@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rightcall.errors import ConfigError, NoDataError, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rightcall.run.judging.items import Work
     from rightcall.run.judging.subject import Judge
 
@@ -21,17 +23,26 @@ def judge_facts(judge: Judge) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def refuse_nothing(work: Work, only: str | None) -> None:
+def with_tags(tags: Sequence[str]) -> str:
+    """What a filter by tags asks of a case, in words; after the word `case`."""
+    return f" with the tag {' or '.join(f'`{tag}`' for tag in tags)}"
+
+
+def refuse_nothing(work: Work, facts: Mapping[str, Any]) -> None:
     """Refuse to begin where there is no item, unless records that were not read are the reason.
 
     Args:
         work: the grader's side, which has looked for items.
-        only: the one id that was asked for.
+        facts: of the run: the one id (`only`), or the tags (`tags`), that were asked for.
 
     Raises:
         ConfigError: a filter that selects nothing. NoDataError: nothing to judge.
     """
-    nothing = getattr(work, "why_nothing", str)()
+    nothing, only, tags = getattr(work, "why_nothing", str)(), facts.get("only"), facts.get("tags")
+    if tags:
+        why = f": {nothing}" if nothing else ""
+        message = f"there is nothing to judge of a case{with_tags(tags)}{why}"
+        raise ConfigError(message, place=Place("--tag"), hint="check --tag")
     if nothing:
         raise NoDataError(nothing)
     if only is not None:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 AGAIN = ("JUDGE_UNREACHABLE", "JUDGE_TIMEOUT", "JUDGE_RATE_LIMITED", "JUDGE_AUTH", "not_recorded")
 """Reasons for which a case without an answer is asked again when its run is resumed."""
 
-RECKONED = {"known_tools", "new_tools", "catalog", "cases"}
-"""Facts that follow from others, or from what was on record before a run, and so do not tell two inputs apart."""
+RECKONED = {"known_tools", "new_tools", "catalog", "cases", "source"}
+"""Facts that do not tell two inputs apart: they follow from others, or from what was on record before a run, or say on
+which branch it began."""
 
 
 @dataclass

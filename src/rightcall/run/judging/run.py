@@ -31,7 +31,7 @@ from rightcall.store.writer import Writer
 from rightcall.trace import jsontext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from rightcall.run.judging.attempt import Outcome
@@ -57,6 +57,7 @@ class Asking:
         resume: the run to go on with.
         quorum: how many judges must have answered; `None` = more than half.
         review_share: share of items that go to review at random, for calibration.
+        source: on which branch, at which commit the suite stands; `None` where the whole run says it.
         bodies: what is kept with the run besides what it judges: the suite's catalog.
         within: the run of several graders that this one is a part of. It has begun, and ends elsewhere; what it has on
             record of this grader counts as it stands.
@@ -69,6 +70,7 @@ class Asking:
     resume: str | None = None
     quorum: int | None = None
     review_share: float = 0.1
+    source: Mapping[str, str | None] | None = None
     bodies: tuple[bytes, ...] = ()
     within: RunRecord | None = None
 
@@ -263,6 +265,7 @@ class _Run:
             return self.store.new_run(self.work.grader, today(), now(), self.facts)
         run = self.store.run(self.asking.resume)
         refuse_other_inputs(run, self.work.grader, self.facts)
+        self.facts |= {key: run.facts[key] for key in ("source",) if key in run.facts}
         self.store.write([RunEvent(run_id=run.id, at=now(), status="resumed")])
         self.before = on_record(self.store, run.id, staged=staged)
         return run
@@ -309,7 +312,7 @@ class _Run:
         first = next(items, None)
         if first is not None:
             return chain((first,), items)
-        refuse_nothing(self.work, self.facts.get("only"))
+        refuse_nothing(self.work, self.facts)
         return items
 
     def _items(self) -> Iterator[Item]:
@@ -366,6 +369,7 @@ def facts_of(work: Work, judges: Sequence[Judge], asking: Asking, cleaner: Clean
 def _asked(asking: Asking) -> dict[str, Any]:
     return {
         "replicates": asking.terms.replicates, "quorum": asking.quorum, "sample": asking.sample, "seed": asking.seed,
+        **({} if asking.source is None else {"source": dict(asking.source)}),
     }  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +14,8 @@ from rightcall.grade.opinion import Opinion
 from rightcall.review.urgency import URGENCY
 from rightcall.run.judging.items import JudgeTally
 from rightcall.run.results.facts import facts_for, graders_in, summary_for
+from rightcall.run.results.order import natural
+from rightcall.run.results.store import AT_ONCE
 from rightcall.store.records import AttemptRecord, ReviewRecord, RunEvent, RunRecord, VerdictRecord
 from rightcall.trace import jsontext
 
@@ -137,11 +139,6 @@ def _run(store: Store, run: RunRecord, event: RunEvent | None, *, failed: bool) 
     )  # fmt: skip
 
 
-def natural(unit: str) -> list[tuple[str, int]]:
-    """A key by which `step-9` stands before `step-10`."""
-    return [(text, int(digits or 0)) for text, digits in re.findall(r"([^0-9]*)([0-9]{0,18})", unit)]
-
-
 def _units(store: Store, found: Found, verdicts: list[VerdictRecord]) -> Found:
     """Some verdicts with everything that they rest on."""
     about = {(verdict.run_id, verdict.unit, verdict.grader) for verdict in verdicts}
@@ -187,8 +184,10 @@ def _about(store: Store, wanted: str) -> list[VerdictRecord]:
 
 
 def _results(store: Store, verdicts: Iterator[VerdictRecord]) -> Iterator[tuple[VerdictRecord, Any]]:
-    for verdict in verdicts:
-        yield verdict, msgspec.json.decode(store.body(verdict.result))
+    while some := list(islice(verdicts, AT_ONCE)):
+        bodies = store.bodies(one.result for one in some)
+        for verdict in some:
+            yield verdict, msgspec.json.decode(bodies[verdict.result])
 
 
 def _did_not_pass(pair: tuple[VerdictRecord, Any]) -> bool:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
 from msgspec import Struct
 
 from rightcall.errors import ConfigError, Place, StoreError
@@ -30,7 +31,7 @@ from rightcall.review.form import faults_of, read_typed, with_texts
 from rightcall.review.forms import FORMS, stored_form
 from rightcall.run.people.blinding import stood_at, unit_of
 from rightcall.run.people.label_files import Cells, Problem, read_rows
-from rightcall.store.records import AnswerRecord
+from rightcall.store.records import AnswerRecord, VerdictRecord
 from rightcall.store.waiting import Only, milliseconds, named, read_moment
 
 if TYPE_CHECKING:
@@ -304,18 +305,15 @@ def label_rows(store: Store, run: str | None = None) -> Iterator[dict[str, Any]]
         StoreError: there is no such run.
     """
     from rightcall.review.beside import judge_fields, verdict_fields
-    from rightcall.run.people.blinding import result_of
-    from rightcall.run.people.revealing import verdict_of
 
     if run is not None:
         store.run(run)
     items: dict[str, tuple[QueueItem, dict[str, Any] | None]] = {}
-    for seq, digest, answer in store.queue.answers(run_id=run):
+    for seq, digest, answer, result in _with_results(store, store.queue.answers(run_id=run)):
         if answer.item not in items:
             agreed = store.queue.consensus(answer.item)
             items[answer.item] = (store.queue.item(answer.item), None if agreed is None else agreed.fields)
         item, consensus = items[answer.item]
-        result = result_of(store, verdict_of(store, item, answer.verdict))
         yield {
             "item": answer.item, "run": answer.run_id, "grader": answer.grader, "unit": answer.unit,
             "case_id": answer.case_id, "trace_id": answer.trace_id, "step_id": answer.step_id, "who": answer.who,
@@ -327,6 +325,37 @@ def label_rows(store: Store, run: str | None = None) -> Iterator[dict[str, Any]]
             "judged": verdict_fields(answer.grader, result), "judge": judge_fields(answer.grader, result),
             "consensus": consensus,
         }  # fmt: skip
+
+
+def _with_results(
+    store: Store, answers: Iterator[tuple[int, str, AnswerRecord]]
+) -> Iterator[tuple[int, str, AnswerRecord, dict[str, Any]]]:
+    """Answers, each with the result of the verdict that it belongs to; empty where it names none.
+
+    Raises:
+        StoreError: a verdict is not on record, or not the one of that item.
+    """
+    from rightcall.store.inserting import chunks
+    from rightcall.store.packing import unpack
+    from rightcall.store.picking import records_of
+
+    for some in chunks(answers):
+        named = dict.fromkeys(answer.verdict for _, _, answer in some if answer.verdict is not None)
+        plain = records_of(store.database, "verdict", named)
+        verdicts = {digest: unpack(VerdictRecord, "plain", data) for digest, data in plain.items()}
+        bodies = store.bodies(verdict.result for verdict in verdicts.values())
+        for seq, digest, answer in some:
+            result: dict[str, Any] = {}
+            if answer.verdict is not None:
+                verdict = verdicts.get(answer.verdict)
+                about = (answer.run_id, answer.unit, answer.grader)
+                if verdict is None or (verdict.run_id, verdict.unit, verdict.grader) != about:
+                    raise StoreError(
+                        f"the verdict {answer.verdict[:12]}… is not on record", code="STORE_INVALID",
+                        hint="verify the log",
+                    )  # fmt: skip
+                result = msgspec.json.decode(bodies[verdict.result])
+            yield seq, digest, answer, result
 
 
 def flat(row: dict[str, Any]) -> dict[str, Any]:

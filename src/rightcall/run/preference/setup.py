@@ -97,7 +97,11 @@ def set_up_preference(loaded: Loaded, flags: Flags, pair: PairFlags) -> Setup:
     settings = msgspec.structs.replace(loaded.settings, traces=tuple(files) or ("-",))
     shared = replace(loaded, settings=settings, origins={**loaded.origins, "traces": "flag"})
     plan = prepare(
-        shared, policy=flags.policy, strict=flags.strict, needs_cases=loaded.settings.preference.by == "golden"
+        shared,
+        policy=flags.policy,
+        tags=flags.tags,
+        strict=flags.strict,
+        needs_cases=loaded.settings.preference.by == "golden",
     )
     return set_up_contest(loaded, agents, plan, flags, pair)
 

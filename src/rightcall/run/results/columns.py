@@ -15,7 +15,7 @@ import msgspec
 from msgspec import inspect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
 Kind = Literal["text", "integer", "number", "flag", "json"]
 """What a column holds. `json`: any JSON value, in a table as its text."""
@@ -27,19 +27,26 @@ class Columns:
 
     Attributes:
         kinds: name -> what it holds, in order.
-        paths: where each value stands in the result.
+        paths: where each value stands in the result: a field, and of a figure inside a field of that.
     """
 
     kinds: Mapping[str, Kind]
-    paths: tuple[tuple[str, ...], ...]
+    paths: tuple[tuple[str, str | None], ...]
 
-    def cells(self, plain: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Name and value of each column of a result, given as plain values; `None` where it has none."""
-        for name, path in zip(self.kinds, self.paths, strict=True):
-            value: Any = plain
-            for key in path:
-                value = value.get(key) if isinstance(value, dict) else None
-            yield name, value
+    def cells(self, plain: Mapping[str, Any]) -> dict[str, Any]:
+        """The value of each column of a result, given as plain values; `None` where it has none."""
+        found: dict[str, Any] = {}
+        for name, (field, inner) in zip(self.kinds, self.paths, strict=True):
+            value = plain.get(field)
+            if inner is not None:
+                value = value.get(inner) if isinstance(value, dict) else None
+            found[name] = value
+        return found
+
+    def without(self, names: Container[str]) -> Columns:
+        """The other columns."""
+        left = [(name, path) for name, path in zip(self.kinds, self.paths, strict=True) if name not in names]
+        return Columns({name: self.kinds[name] for name, _ in left}, tuple(path for _, path in left))
 
 
 @lru_cache(maxsize=64)
@@ -47,18 +54,21 @@ def columns_of(kind: type[msgspec.Struct]) -> Columns:
     """The columns of a type of result."""
     info = inspect.type_info(kind)
     assert isinstance(info, inspect.StructType)  # noqa: S101 - a result is a struct
-    found = list(_fields(info, ()))
-    return Columns({".".join(path): what for path, what in found}, tuple(path for path, _ in found))
+    found = list(_fields(info))
+    return Columns(
+        {field if inner is None else f"{field}.{inner}": what for (field, inner), what in found},
+        tuple(path for path, _ in found),
+    )
 
 
-def _fields(info: inspect.StructType, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Kind]]:
+def _fields(info: inspect.StructType) -> Iterator[tuple[tuple[str, str | None], Kind]]:
     for field in info.fields:
-        path = (*above, field.encode_name)
-        inner = _known(field.type)
-        if isinstance(inner, inspect.StructType) and not above and not inner.array_like:
-            yield from _fields(inner, path)
+        known = _known(field.type)
+        if isinstance(known, inspect.StructType) and not known.array_like:
+            for inner in known.fields:
+                yield (field.encode_name, inner.encode_name), _kind(_known(inner.type))
         else:
-            yield path, _kind(inner)
+            yield (field.encode_name, None), _kind(known)
 
 
 def _known(kind: inspect.Type) -> inspect.Type | None:

@@ -21,6 +21,7 @@ from rightcall.grade.rubric import RubricResult
 from rightcall.grade.selection import SelectionResult
 from rightcall.grade.verdict import GoldenResult
 from rightcall.review.signoffs import SignState
+from rightcall.run.results.critical import Critical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -48,7 +49,7 @@ class Row(Struct, frozen=True, kw_only=True):
         trace, trace_b, case: names of the bodies on record; `None` where none is.
         case_version: tells two versions of a case apart, across stores; `None` where that is not known.
         critical: of a CRITICAL item, what people have done about it; `None` where there is none.
-        signed: who signed and why, in words; `None` where nobody did.
+        signed: who signed and why, in words; `None` where nobody did. item: its CRITICAL item.
         review: why the result waits for people, or did.
         attempts: digests of the exchanges that it rests on.
     """
@@ -70,6 +71,7 @@ class Row(Struct, frozen=True, kw_only=True):
     case_version: str | None = None
     critical: SignState | None = None
     signed: str | None = None
+    item: Critical | None = None
     review: tuple[str, ...] = ()
     attempts: tuple[str, ...] = ()
 
@@ -107,6 +109,8 @@ class GraderResults:
         facts: what was judged, how, by whom (`judges`, `prompts`, `inputs` or `cases`, `profile` …).
         summary: counts and figures as the run's record keeps them: `n`, `evaluated`, `unevaluable`, `skipped`,
             `coverage`, and `own` for the figures of a judged grader.
+        notes: what must be known before any figure and is in none: which records were not read, and why; known only
+            of a run that has just ended.
         stream: gives the rows anew, in input order where that is known.
     """
 
@@ -114,6 +118,7 @@ class GraderResults:
     facts: Mapping[str, Any]
     summary: Mapping[str, Any]
     stream: Callable[[], Iterator[Row]] = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def rows(self) -> Iterator[Row]:
         """Every result."""
@@ -125,6 +130,24 @@ class GraderResults:
         return int(self.summary.get("skipped") or 0) + int(self.summary.get("not_asked") or 0)
 
 
+class Origin(Struct, frozen=True):
+    """Where a suite stood when it was run: `branch` and `commit`; `None` where that is not known, or there is none."""
+
+    branch: str | None = None
+    commit: str | None = None
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Origin:
+        """What the facts of a run say as `source`; nothing where they do not."""
+        said = facts.get("source")
+        known = said if isinstance(said, dict) else {}
+        return cls(*(one if isinstance(one := known.get(name), str) else None for name in ("branch", "commit")))
+
+    def __str__(self) -> str:
+        """`main@8c1e4f2`; empty where nothing is known."""
+        return "@".join(part for part in (self.branch or "", (self.commit or "")[:7]) if part)
+
+
 class Sources(Struct, frozen=True, kw_only=True):
     """What a result is about, redacted: trace, case, and the second trace of a pair; `None` where none was kept."""
 
@@ -134,6 +157,7 @@ class Sources(Struct, frozen=True, kw_only=True):
 
 
 NOTHING = Sources()
+NOWHERE = Origin()
 
 
 def _nowhere(_row: Row) -> Sources:
@@ -153,6 +177,9 @@ class RunResults:
         message: why it ended early.
         sources: from a row to what it is about.
         store_name: where it is kept, as it may be shown.
+        origin: on which branch, at which commit it was made.
+        digest: of a file of results, what it says its content has; `None` where it says nothing.
+        notes: what must be known about where it comes from.
     """
 
     id: str | None
@@ -163,6 +190,9 @@ class RunResults:
     message: str | None = None
     store_name: str | None = None
     sources: Callable[[Row], Sources] = field(default=_nowhere, repr=False)
+    origin: Origin = NOWHERE
+    digest: str | None = None
+    notes: tuple[str, ...] = ()
 
     def rows(self) -> Iterator[Row]:
         """Every result of every grader."""

@@ -68,7 +68,7 @@ class _Reader:
     ) -> None:
         self._store, self._run_id, self._items = store, run_id, items
         self._grader = part.grader
-        self._columns = columns_of(RESULT_TYPES.get(part.grader, OwnResult))
+        self._columns = columns_of(RESULT_TYPES.get(part.grader, OwnResult)).without(FIRST)
         self._models = {one["name"]: one.get("model") or None for one in judges_of(part.facts)}
 
     def rows(self, some: Sequence[Row]) -> Iterator[dict[str, Any]]:
@@ -101,7 +101,7 @@ class _Reader:
             "result_sha256": sha256(row.line).hexdigest(), "trace_sha256": row.trace, "trace_b_sha256": row.trace_b,
             "case_sha256": row.case, "case_version": row.case_version, "attempts": list(row.attempts),
         }  # fmt: skip
-        return {**first, **{name: value for name, value in self._columns.cells(plain) if name not in FIRST}}
+        return first | self._columns.cells(plain)
 
 
 def _joined(names: Iterator[str | None]) -> str | None:

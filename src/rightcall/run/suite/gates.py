@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rightcall.errors import ConfigError, Place
 from rightcall.gate.rules import rules_of
 from rightcall.run.finished.file import read_results
-from rightcall.run.gating.baseline import PREVIOUS, baseline_of, is_file
-from rightcall.run.gating.gates import gate_run
-from rightcall.run.inputs.opening import open_store
-from rightcall.run.results.model import RunResults
+from rightcall.run.gating.baseline import chosen_baseline, is_file, is_found, named_run
+from rightcall.run.gating.branches import branch_of
+from rightcall.run.gating.gates import gate_results
+from rightcall.run.gating.keeping import keep_answer
+from rightcall.run.inputs.opening import open_store, redactor_of
 from rightcall.run.results.store import stored_results
 
 if TYPE_CHECKING:
     from rightcall.gate.decision import GateReport
+    from rightcall.run.results.model import RunResults
     from rightcall.settings.load import Loaded
     from rightcall.store.store import Store
 
@@ -36,18 +38,19 @@ def check_gates(loaded: Loaded, baseline: str | None) -> None:
         _check_baseline(loaded, baseline, Path(), "--baseline")
         return
     for rule in rules:
-        if rule.compares and rule.against not in (None, PREVIOUS):
+        if rule.compares and rule.against is not None:
             _check_baseline(loaded, str(rule.against), loaded.folder, f"gates.{rule.name}.against")
 
 
 def _check_baseline(loaded: Loaded, name: str, folder: Path, where: str) -> None:
-    if name == PREVIOUS:
+    if is_found(name):
+        _check_branch(name, where)
         return
     if is_file(name) or (folder / name).is_file():
         read_results(folder / name)
         return
     with open_store(loaded, create=False) as store:
-        status = stored_results(store, name).status
+        status = named_run(store, name).status
     if status != "finished":
         raise ConfigError(
             f"the baseline {name} is {status}, not finished", place=Place(where),
@@ -55,8 +58,23 @@ def _check_baseline(loaded: Loaded, name: str, folder: Path, where: str) -> None
         )  # fmt: skip
 
 
-def gated(loaded: Loaded, store: Store, run_id: str, baseline: str | None) -> tuple[RunResults, GateReport]:
-    """The results of a run on record, and what its gates say.
+def _check_branch(name: str, where: str) -> None:
+    try:
+        branch_of(name)
+    except ConfigError as error:
+        raise ConfigError(error.message, place=Place(where), hint=error.hint) from None
+
+
+class Gated(NamedTuple):
+    """A run on record, what its gates say, and why that is not on record, where it is not."""
+
+    results: RunResults
+    report: GateReport
+    lost: str | None
+
+
+def gated(loaded: Loaded, store: Store, run_id: str, baseline: str | None) -> Gated:
+    """The results of a run on record, and what its gates say, which goes on record too.
 
     Args:
         loaded: the settings.
@@ -67,31 +85,8 @@ def gated(loaded: Loaded, store: Store, run_id: str, baseline: str | None) -> tu
     Raises:
         ConfigError: a rule or a baseline that cannot be used.
     """
-    old: RunResults | None = None
+    results, old = stored_results(store, run_id), None
     if baseline is not None:
-        found = baseline_of(baseline, stored_results(store, run_id), store, Path())
-        if isinstance(found, str):
-            raise ConfigError(found, place=Place("--baseline"), hint="name a finished run or a .json file")
-        old = found
-    return gate_run(loaded, store, run_id, old)
-
-
-ALL_GRADERS = "*"
-"""Stands for every grader where a rule is about all of them."""
-
-_SAFETY = ("vetoes", "safety", "critical")
-"""Metrics of safety alone: a rule on them says nothing about other failures."""
-
-_OF_ALL = ("regressions", "failures_signed_off")
-
-
-def weighed(report: GateReport) -> set[str]:
-    """The graders whose failures some rule on figures is about; `ALL_GRADERS` where one is about all."""
-    found = set()
-    for one in report.decisions:
-        grader, _, metric = one.name.partition(".")
-        if metric and metric not in _SAFETY:
-            found.add(grader)
-        elif one.name in _OF_ALL:
-            found.add(ALL_GRADERS)
-    return found
+        old = chosen_baseline(baseline, results, store, Path(), redactor_of(loaded).text)
+    report = gate_results(results, loaded, store, old)
+    return Gated(results, report, keep_answer(store, loaded, run_id, report, "run"))

@@ -5,6 +5,7 @@ All of it is settled before anything is asked or written: files, prompts, judges
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, get_args
@@ -14,14 +15,16 @@ from rightcall.run.golden.keeping import facts_of as golden_facts
 from rightcall.run.graders.setup import (
     file_facts,
     inputs_facts,
+    plan_of,
     set_up_rubric,
     set_up_selection,
 )
 from rightcall.run.graders.step_source import case_files
+from rightcall.run.inputs.branch import source_facts
 from rightcall.run.inputs.catalog_record import KEY as CATALOG
 from rightcall.run.inputs.hiding import without_secrets
 from rightcall.run.inputs.opening import make_key, open_store, redactor_of
-from rightcall.run.inputs.prepare import names_of, prepare
+from rightcall.run.inputs.prepare import names_of
 from rightcall.run.interpretation.setup import set_up_interpretation
 from rightcall.run.judging.budget import parse_budget
 from rightcall.run.judging.facts import refuse_nothing
@@ -152,6 +155,7 @@ class Suite:
             "order": list(graders),
             "settings": None if self.loaded.file is None else file_facts(self.loaded.file),
             **{key: shared[key] for key in ("tools", CATALOG)},
+            "source": source_facts(self.loaded, os.environ),
         }
 
     def ready(self) -> None:
@@ -243,7 +247,7 @@ def set_up_suite(loaded: Loaded, flags: Flags, named: Sequence[str] = ()) -> Sui
             part = _MAKERS[name](loaded, flags)
             undo.callback(part.close)
             if isinstance(part, JudgedPart):
-                part.setup.asking = replace(part.setup.asking, budget=budget)
+                part.setup.asking = replace(part.setup.asking, budget=budget, source=None)
             if part.grader in (one.grader for one in suite.parts):
                 raise ConfigError(f"two graders are called `{part.grader}`", hint="give the prompt another `grader`")
             suite.parts.append(part)
@@ -269,8 +273,7 @@ def _refuse_unclear(flags: Flags, names: list[str]) -> None:
 
 
 def _golden(loaded: Loaded, flags: Flags) -> GoldenPart:
-    plan = prepare(loaded, policy=flags.policy, only=flags.only, limit=flags.limit, strict=flags.strict)
-    plan = replace(plan, keeps=True, redactor=redactor_of(loaded))
+    plan = replace(plan_of(loaded, flags), keeps=True, redactor=redactor_of(loaded))
     cleaner = cleaner_of(plan.redactor, Panel())
     inputs = [file_facts(path) for path in (*plan.traces, *case_files(plan))]
     facts = {**golden_facts(plan), **inputs_facts(inputs, loaded, plan.policy, flags, inputs[len(plan.traces) :])}
@@ -331,7 +334,7 @@ def _look(part: Part) -> None:
     work = part.setup.work
     items = work.items()
     if next(items, None) is None:
-        refuse_nothing(work, part.setup.work.facts().get("only"))
+        refuse_nothing(work, work.facts())
 
 
 def _look_for_trace(plan: Plan) -> None:
@@ -340,9 +343,8 @@ def _look_for_trace(plan: Plan) -> None:
         for item, _place in items_of([open_traces(path, plan.dialect)]):
             if isinstance(item, Skip):
                 skipped = True
-            elif plan.only is None or item.id == plan.only:
+            elif plan.takes(item):
                 return
-    if plan.only is not None:
-        raise ConfigError(f"no trace has the id `{plan.only}`", hint="check --trace")
+    plan.refuse_nothing()
     if not skipped:
         raise NoDataError("no trace in these files: nothing to grade")
