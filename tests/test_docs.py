@@ -265,7 +265,7 @@ def is_code(part: ast.stmt) -> bool:
 
 def reasons() -> set[str]:
     """Why there can be no verdict."""
-    files = [*(ROOT / "src/rightcall/grade").glob("*.py"), *(ROOT / "src/rightcall/run").glob("*.py")]
+    files = [file for room in ("grade", "run") for file in (ROOT / "src/rightcall" / room).rglob("*.py")]
     texts = [file.read_text("utf-8") for file in files]
     pattern = r'undecided\s*=\s*"(\w+)"|_unevaluable\([^"\n]*"(\w+)"|else "(\w+_expected)"'
     return {part for text in texts for found in re.findall(pattern, text) for part in found if part}
@@ -406,6 +406,9 @@ def test_no_link_is_broken(page):
             assert anchor in anchors(there), target
 
 
-def test_every_page_is_in_the_index():
+def test_every_page_is_in_the_index_and_no_line_of_it_twice():
     listed = {(DOCS / target.partition("#")[0]).resolve() for target in links(DOCS / "index.md")}
     assert {page for page in PAGES[1:] if page != DOCS / "index.md"} - listed == set()
+    lines = [line for line in split(DOCS / "index.md")[1] if line.startswith("- [")]
+    targets = [re.search(r"\]\(([^)]+)\)", line)[1] for line in lines]
+    assert [target for target in targets if targets.count(target) > 1] == []

@@ -46,10 +46,14 @@ def test_a_rule_is_high_unless_said_otherwise_and_too_many_calls_are_medium():
 
 
 def test_classes_alone_are_no_rule():
-    assert not Policy()
-    assert not Policy(classes={"a": "read"}, guessed=("a",))
-    assert Policy(forbidden=("a",))
-    assert Policy(confirm=(Confirm(tool="a"),))
+    assert not Policy().has_rules
+    assert not Policy(classes={"a": "read"}, guessed=("a",)).has_rules
+    assert Policy(forbidden=("a",)).has_rules
+    assert Policy(confirm=(Confirm(tool="a"),)).has_rules
+
+
+def test_a_policy_of_classes_alone_is_not_taken_for_none():
+    assert Policy(classes={"a": "destructive"})
 
 
 def test_both_policies_apply_and_the_suites_classes_win():

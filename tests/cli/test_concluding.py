@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rightcall.cli.concluding import ANSWERS, End
+from rightcall.cli.concluding import ANSWERS, End, too_few
 from rightcall.cli.exits import RANK, worst
 
 
@@ -33,3 +33,15 @@ def test_without_a_cause_it_is_fine():
     end = End(())
     assert (end.words("all passed"), end.conclusion().answer) == ("all passed · exit 0", "PASS")
     assert End(((1, "1 FAIL"),), exit_zero=True).words("") == "1 FAIL · exit 0 (would be 1)"
+
+
+@pytest.mark.parametrize(
+    ("evaluated", "whole", "need", "said"),
+    [
+        (33, 35, 0.98, "(0.943 < 0.98)"), (97_996, 100_000, 0.98, "(0.97996 < 0.98000)"), (0, 4, 0.5, "(0.000 < 0.5)"),
+        (98, 100, 0.98, None), (0, 0, 0.98, None),
+    ],
+)  # fmt: skip
+def test_too_few_verdicts_are_said_as_the_report_says_them_and_never_look_like_enough(evaluated, whole, need, said):
+    found = [(code, text.partition("judged ")[2]) for code, text in too_few(evaluated, whole, need)]
+    assert found == ([] if said is None else [(3, said)])

@@ -40,6 +40,13 @@ def test_files_and_runs_can_be_mixed(rightcall, two):
     assert by_file.json["graders"][0]["flips"][0]["case"] == "tank-1"
 
 
+def test_previous_is_the_run_before_the_later_one(rightcall, two):
+    assert rightcall("diff", "previous", two[1], "--json").json == rightcall("diff", *two, "--json").json
+    first = rightcall("diff", "previous", two[0])
+    assert (first.code, first.out) == (2, "")
+    assert "previous: there is no earlier finished run" in first.err
+
+
 def test_it_is_written_as_json_and_markdown(rightcall, two, tmp_path):
     assert rightcall("diff", *two, "-o", "d.json", "-o", "d.md").code == 0
     assert json.loads((tmp_path / "d.json").read_bytes())["old"] == two[0]
@@ -62,6 +69,8 @@ def test_another_policy_is_said_before_the_figures(rightcall, write, two):
         (("old.json",), "new"),
         (("old.json", "new.json", "-o", "d.html"), "no format is known for `d.html`"),
         (("old.json", "new.json", "-o", "gone/d.md"), "the folder `gone` does not exist"),
+        (("old.json", "previous"), "`previous` is the run before the later one, so it cannot be that one"),
+        (("previous", "old.json"), "there is no record in which an earlier run could be found"),
     ],
 )
 def test_bad_input_is_one_clear_line(rightcall, two, given, said):

@@ -220,7 +220,8 @@ def test_an_interrupt_at_any_point_leaves_nothing_behind(interrupted, where):
 
 
 def test_a_file_that_cannot_be_written_takes_the_others_with_it(interrupted):
-    assert interrupted("rightcall.report.formats.summary_md.render", "-o", "a.json", "-o", "b.md", error=OSError) == (2, set())
+    found = interrupted("rightcall.report.formats.summary_md.render", "-o", "a.json", "-o", "b.md", error=OSError)
+    assert found == (2, set())
 
 
 def test_files_that_are_read_are_not_written_over(rightcall, write):

@@ -101,7 +101,13 @@ def test_import_of_what_cannot_be_read(rightcall, write, name, code):
 def test_inspect_shows_tools_and_what_cannot_be_judged(rightcall, chat):
     said = rightcall("inspect", "chat.jsonl")
     assert said.code == 0
-    for text in ("openai_chat", "2 traces, 1 without a call", "pay_bill", "have no catalog", "name no case"):
+    for text in (
+        "openai_chat",
+        "2 traces, 1 without a call",
+        "pay_bill",
+        "2 traces have no catalog",
+        "2 traces name no case",
+    ):
         assert text in said.out.replace("\n", " ").replace("  ", " ")
     assert CARD not in said.out
 

@@ -55,6 +55,23 @@ def commands():
         yield from ((verb, name) for name in below) if below else [(verb,)]
 
 
+@pytest.mark.parametrize(
+    ("given", "page"),
+    [("nope", ""), ("show", "show "), ("golden --nope", "golden "), ("export report --nope", "export report ")],
+)
+def test_a_command_that_is_not_one_names_the_help_about_it(rightcall, given, page):
+    said = rightcall(*given.split())
+    assert said.code == 2
+    assert f"(see rightcall {page}--help)" in said.err
+
+
+@pytest.mark.parametrize("verb", ["export", "log", "prompt", "review"])
+def test_the_list_of_verbs_names_every_command_of_a_group(rightcall, verb):
+    first = " ".join(rightcall(verb, "--help").out.split("╭")[0].split())
+    named = first.rpartition(": ")[2].rstrip(".").split(", ")
+    assert sorted(named) == sorted(name for name in app[verb] if not name.startswith("-"))
+
+
 @pytest.mark.parametrize("command", list(commands()), ids=" ".join)
 def test_every_option_says_what_it_is_for(command):
     found = app[command[0]] if len(command) == 1 else app[command[0]][command[1]]

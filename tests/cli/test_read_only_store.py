@@ -60,8 +60,9 @@ def theirs(kept):
 
 
 LOOKING = (
-    "runs", "runs --json", "show {run}", "show {run} --json", "log list", "log verify", "gate {run}", "diff {run} {other}",
-    "review list", "review stats", "doctor --effective",
+    "runs", "runs --json", "show {run}", "show {run} --json", "log list", "log gates", "log show {entry}",
+    "log verify", "gate {run}", "diff {run} {other}", "review list", "review show {item}", "review stats",
+    "doctor --effective",
     "export verdicts {run} -o verdicts.csv", "export labels -o labels.csv", "export report {run} -o report.html",
     "export bundle {run} -o bundle.zip",
 )  # fmt: skip
@@ -75,7 +76,11 @@ WRITING = (
 def test_what_looks_works_and_what_writes_is_refused(tmp_path, theirs, rightcall):
     runs = [one["id"] for one in rightcall("runs", "--store", str(theirs / "r.db"), "--json").json["runs"]]
     place = f" -c {CARDS} --store {theirs / 'r.db'}"
-    ids = {"run": runs[1], "other": runs[0]}
+    lists = many(tmp_path, [f"log list --json{place}", f"review list --json{place}"])
+    asked, waiting = (json.loads(out) for _, out, _ in lists.values())
+    ids = {
+        "run": runs[1], "other": runs[0], "entry": asked["attempts"][0]["seq"], "item": waiting["items"][0]["id"],
+    }  # fmt: skip
     looking = [command.format(**ids) + place for command in LOOKING]
     writing = [command.format(**ids) + place for command in WRITING]
     said = many(tmp_path, [*looking, *writing])

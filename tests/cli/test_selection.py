@@ -42,7 +42,7 @@ def test_by_code_alone_it_prints_figures_with_interval_and_n_and_leaves_with_1(r
     assert said.code == 1
     assert "decided by code alone: no judge was asked" in said.out
     assert re.search(r"^precision +0\.333 +0\.061 – 0\.792 +3 calls$", said.out, re.MULTILINE)
-    assert "failures: wrong_tool 1 · abstention_error 1 · over_action 1" in said.out
+    assert "failures: abstention_error 1 · over_action 1 · wrong_tool 1" in said.out
     assert re.search(r"^  b FAIL wrong_tool: close, not freeze *$", said.out, re.MULTILINE)
     assert said.err.splitlines()[-1] == "selection · 3 FAIL · exit 1"
 

@@ -211,7 +211,8 @@ def test_the_workflow_runs_the_suite_with_the_least_rights(rightcall, chat, tmp_
 def test_the_commands_of_the_workflow_work(rightcall, chat, tmp_path, monkeypatch):
     rightcall("init", "chat.jsonl")
     assert rightcall("lint").code == 0
-    assert rightcall("run", "-o", "baseline.json").code == 0
+    assert rightcall("run").code == 0
+    assert rightcall("export", "baseline", "-o", "baseline.json").code == 0
     outs = ("-o", "report.html", "-o", "report.json", "-o", "report.junit.xml")
     said = rightcall("run", "--github", "--yes", *outs, "--baseline", "baseline.json")
     assert said.code == 3, said.out  # two cases are no evidence against a baseline, and that is said

@@ -51,6 +51,20 @@ def test_the_results_are_those_of_the_whole_run_about_cases_with_any_of_the_tags
     assert whole.json["run"]["tags"] is None
 
 
+def test_reports_and_gates_say_that_they_are_about_a_part(rightcall, tagged, tmp_path):
+    note = "a part of the suite: only cases with the tag cards or talk"
+    said = rightcall(
+        "golden", "-c", DESK, "--store", "s.db", *flags("cards", "talk", "cards"), "-o", "r.md", "-o", "r.html"
+    )
+    assert said.out.splitlines()[0] == note
+    assert (tmp_path / "r.md").read_text().count(note) == 1
+    assert note in (tmp_path / "r.html").read_text()
+    assert note in rightcall("gate", "-c", DESK, "--store", "s.db", "-o", "g.md").out
+    text = (tmp_path / "g.md").read_text()
+    assert (text.count(note), "| tags | cards, talk, cards |" in text) == (1, True)
+    assert "part of the suite" not in rightcall("golden", "-c", DESK).out
+
+
 def test_several_processes_take_the_same_part(rightcall, tagged):
     one, two = (rightcall(*GOLDEN, *flags("cards", "money"), "-j", jobs).json for jobs in ("1", "2"))
     assert one == two
@@ -152,14 +166,18 @@ def test_a_run_goes_on_only_with_its_tags(rightcall, tagged):
     assert "exit 5" not in rightcall(*go, *flags("cards", "money"), "--resume", run).err
 
 
-def test_the_previous_run_is_one_of_the_same_tags_and_others_are_compared_on_shared_cases(rightcall, tagged):
+def test_the_previous_run_is_one_of_the_same_tags_or_of_the_whole_suite_and_others_are_compared_on_shared_cases(
+    rightcall, tagged
+):
     go = ("golden", "-c", DESK, "--store", "s.db", "--quiet")
     place = ("-c", DESK, "--store", "s.db")
     rightcall(*go)
     rightcall(*go, *flags("cards"))
-    assert "no earlier finished run" in rightcall("gate", "--baseline", "previous", *place).err
+    against = rightcall("gate", "--baseline", "previous", *place, "--json").json["baselines"]
+    assert [one["run"] for one in against] == [rightcall("runs", *place, "--json").json["runs"][1]["id"]]
+    rightcall(*go, *flags("money"))
     rightcall(*go, *flags("cards"))
-    newest, before, whole = (one["id"] for one in rightcall("runs", *place, "--json").json["runs"])
+    newest, _, before, whole = (one["id"] for one in rightcall("runs", *place, "--json").json["runs"])
     against = rightcall("gate", "--baseline", "previous", *place, "--json").json["baselines"]
     assert [one["run"] for one in against] == [before]
     (found,) = rightcall("diff", whole, newest, *place, "--json").json["graders"]

@@ -74,6 +74,36 @@ def test_a_name_that_is_like_no_other_is_an_error_without_a_guess(traced):
     assert "`order_pizza` is no tool of the catalog; check its spelling" in said
 
 
+def of_freeze(**schema):
+    return [{"name": "freeze", "parameters": {"type": "object", "properties": {"card": {}, "note": {}}, **schema}}]
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [lambda t: t.should_not_call("freeze", crd="1"), lambda t: t.should_call("freeze", crd="1"),
+     lambda t: t.should_call("freeze").before("freeze", crd="1")],
+    ids=["not", "call", "before"],
+)  # fmt: skip
+@pytest.mark.parametrize("schema", [{}, {"additionalProperties": False}])
+def test_an_argument_that_the_tool_does_not_have_is_an_error_that_names_the_nearest(traced, assertion, schema):
+    said = undecided(lambda: assertion(traced(FREEZE, tools=of_freeze(**schema))))
+    assert "`crd` is no argument of `freeze` in the catalog; did you mean `card`?" in said
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [of_freeze(additionalProperties=True), of_freeze(anyOf=[{}]), [{"name": "freeze", "parameters": {}}], None],
+)
+def test_an_argument_that_a_tool_may_take_is_none(traced, tools):
+    traced(FREEZE, tools=tools).should_not_call("freeze", force=True)
+
+
+def test_an_argument_that_the_agent_gave_is_known(traced):
+    forced = call("freeze", {"force": True})
+    with pytest.raises(AssertionError, match="was called with force=true"):
+        traced(forced, tools=of_freeze()).should_not_call("freeze", force=True)
+
+
 def test_no_name_is_one_of_an_empty_catalog(traced):
     assert "`freeze` is no tool" in undecided(lambda: traced(tools=[]).should_not_call("freeze"))
 

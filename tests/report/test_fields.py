@@ -58,6 +58,13 @@ def test_lists_are_joined_and_what_has_parts_is_json():
     assert fields_of(msgspec.to_builtins(RESULTS[4]))["size_a"] == '{"calls":0,"characters":0}'
 
 
+def test_a_list_of_sentences_stays_one_of_parts():
+    value = {"reply": {"errors": ["120 is not 210", "an error"], "words": ["a", "b"], "none": [], "numbers": [1, 2]}}
+    found = fields_of(value)
+    assert found["reply.errors"] == '["120 is not 210","an error"]'
+    assert (found["reply.words"], found["reply.none"], found["reply.numbers"]) == ("a b", None, "[1,2]")
+
+
 def test_what_of_a_reply_contradicts_code_is_named_once():
     wrong = (Conflict(check="grade", message="m"), Conflict(check="cross_field", message="m"))
     judges = tuple(Opinion(judge=name, conflicts=wrong) for name in "ab")

@@ -68,6 +68,6 @@ def test_counts_have_no_decimals_and_levels_two():
 def test_signs_thousands_and_small_p():
     assert [number(-0.01), number(-0.0), number(-0.0001), number(None)] == ["−0.010", "0.000", "0.000", "–"]
     assert number(12345.6, 1) == "12,345.6"
-    assert [exact(0.98), exact(3.0), exact(-0.02), exact(-3.0)] == ["0.98", "3", "−0.02", "−3"]
+    assert [exact(0.98), exact(3.0), exact(-0.02), exact(-3.0), exact(2)] == ["0.98", "3", "−0.02", "−3", "2"]
     assert [p_value(None), p_value(0.0004), p_value(0.0296)] == ["–", "< 0.001", "0.030"]
     assert whole(1234567) == "1,234,567"

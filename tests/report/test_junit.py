@@ -48,9 +48,21 @@ def test_the_counts_are_those_of_the_elements():
 
 def test_what_was_never_to_be_judged_is_skipped_and_no_error():
     counts = Counts(n=1, error=1, aside=1)
-    root = read(report([case("p", "error", kind="undecided", aside=True)], graders=(GraderView(grader="golden", counts=counts),)))
+    root = read(
+        report(
+            [case("p", "error", kind="undecided", aside=True)], graders=(GraderView(grader="golden", counts=counts),)
+        )
+    )
     assert [one.tag for one in root.find("testsuite/testcase") or ()] == ["skipped"]
     assert root.get("errors") == "0"
+
+
+def test_what_has_no_result_is_an_error_so_that_a_run_that_stopped_is_never_green():
+    part = GraderView(grader="golden", counts=Counts(n=1, passed=1, unread=7))
+    root = read(report([case("a", "passed")], graders=(part,)))
+    (error,) = root.iter("error")
+    assert (error.get("message"), error.get("type")) == ("7 not read or not asked", "no_result")
+    assert (root.get("tests"), root.get("errors")) == ("2", "1")
 
 
 def test_each_grader_has_a_suite_of_its_own_with_its_results():

@@ -129,6 +129,21 @@ def test_a_share_is_never_rounded_to_all_or_nothing(number, shown):
     assert plain.number(number) == shown
 
 
+def test_two_long_values_are_shown_from_where_one_sees_in_what_they_differ():
+    first, second = "a" * 60 + "b" + "c" * 60, "a" * 60 + "d"
+    short = plain.apart(first, second, 20)
+    assert short == ("…" + "a" * 6 + "b" + "c" * 11 + "…", "…" + "a" * 6 + "d")
+    assert plain.apart(first, second, None) == (first, second)
+    assert plain.apart("x" * 30, "y" * 30, 5) == ("xxxx…", "yyyy…")
+
+
+@given(st.text("ab", max_size=40), st.text("ab", max_size=40), st.integers(4, 20))
+def test_two_different_values_never_look_the_same(first, second, limit):
+    short = plain.apart(first, second, limit)
+    assert (short[0] == short[1]) == (first == second)
+    assert max(map(len, short)) <= limit
+
+
 def test_of_a_long_name_the_middle_is_left_out_so_that_its_end_still_tells():
     assert plain.shorten_middle("short#c1", 30) == "short#c1"
     cut = plain.shorten_middle("6e465a0a-4002-4826-aacd-6773bbd71fe6#c13", 30)

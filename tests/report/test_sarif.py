@@ -103,6 +103,18 @@ def test_trials_of_one_case_are_one_result_that_counts_them():
     assert result["occurrenceCount"] == 3
 
 
+def test_a_trace_that_two_graders_saw_occurred_once():
+    cases = [case("a", findings=(finding(),)), case("a", grader="rubric", findings=(finding(),))]
+    (result,) = read(report(cases))["results"]
+    assert result["occurrenceCount"] == 1
+
+
+def test_a_breach_of_what_passed_is_a_result_too():
+    run = read(report([case("a", "passed", findings=(finding("requires", "HIGH"),)), case("b", findings=(finding(),))]))
+    assert [one["ruleId"] for one in run["results"]] == ["rightcall/forbidden", "rightcall/requires"]
+    assert [one["occurrenceCount"] for one in run["results"]] == [1, 1]
+
+
 def test_a_file_holds_no_more_results_than_github_takes(monkeypatch):
     monkeypatch.setattr(sarif, "MOST", 5)
     run = read(report([case(f"t-{n}", findings=(finding(),)) for n in range(8)]))

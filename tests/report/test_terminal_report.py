@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 COLUMNS = ("tools", "overall")
 
 
-def shown(print_it, *arguments: Any, **more: Any) -> list[str]:
-    """What is printed, in 80 columns."""
+def shown(print_it, *arguments: Any, width: int = 80, **more: Any) -> list[str]:
+    """What is printed, in so many columns."""
     out = io.StringIO()
-    print_it(Console(file=out, width=80, color_system=None, highlight=False), *arguments, **more)
+    print_it(Console(file=out, width=width, color_system=None, highlight=False), *arguments, **more)
     lines = out.getvalue().splitlines()
-    assert max(map(len, lines), default=0) <= 80
+    assert max(map(len, lines), default=0) <= width
     return [line.rstrip() for line in lines]
 
 
@@ -76,6 +76,44 @@ def test_a_short_run_has_all_its_results_in_the_table_and_explains_those_that_fa
     assert "t-2 · PASS" not in lines
     assert lines[-1] == "2 results"
     assert "t-1 · FAIL" not in shown(print_report, view, Look(explained=0))
+
+
+FIVE = ("tools", "args", "order", "steps", "overall")
+NAMES = ("close-asks-twice-for-one-card", "3c059b8e-2785-4f4c-be0e-1f13f151156c", "t", "x" * 50)
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 66, 80, 100, 200])
+def test_in_any_width_every_result_has_its_name_its_figures_and_its_verdict(width):
+    cases = [
+        case(name, "error", case_id=f"case-{name}", word="UNEVALUABLE", kind="not_captured", verdict=None,
+             scores=(0.25, None, 1.0, 0.5, 0.0))
+        for name in NAMES
+    ]  # fmt: skip
+    part = GraderView(grader="golden", counts=Counts(n=4, error=4), columns=FIVE)
+    text = "\n".join(shown(print_report, report(cases, graders=(part,)), Look(explained=0), width=width))
+    for figure in ("0.25", "1.00", "0.50", "0.00"):
+        assert text.count(figure) == len(NAMES)
+    assert text.count("UNEVALUABLE") == len(NAMES)
+    pieces = "".join(text.split())
+    for name in NAMES:
+        assert name[-4:] in pieces
+    if width == 200:
+        assert all(f"{name}  " in text for name in NAMES)
+
+
+def test_a_name_goes_on_below_after_one_of_its_own_signs():
+    cases = [case(name, case_id="c", word="FAIL", scores=(0.25, None, 1.0, 0.5, 0.0)) for name in NAMES[:2]]
+    part = GraderView(grader="golden", counts=Counts(n=2, failed=2), columns=FIVE)
+    lines = shown(print_report, report(cases, graders=(part,)), Look(explained=0), width=74)
+    assert [line.split()[0] for line in lines[1:5]] == [
+        "close-asks-twice-for-", "one-card", "3c059b8e-2785-4f4c-", "be0e-1f13f151156c",
+    ]  # fmt: skip
+
+
+def test_what_is_indented_goes_on_where_it_began():
+    part = GraderView(grader="rubric", counts=Counts(), waits=("  " + "word " * 30,))
+    lines = shown(print_report, report([], graders=(part,)))
+    assert [line[:6] for line in lines[-2:]] == ["  word"] * 2
 
 
 def test_what_costs_nothing_is_told_apart_from_what_does():

@@ -16,7 +16,7 @@ from rightcall.cli.exits import guarded
 from rightcall.cli.main import app
 from rightcall.gate.decision import Decision, GateReport, JudgeFitness
 from rightcall.report.view.building import view_of
-from rightcall.report.view.model import Counts
+from rightcall.report.view.model import Counts, Line
 from rightcall.report.view.rows import outcome_of, rank_of
 from rightcall.report.view.selection import MOST_LABELS, OTHERS, confusion
 from rightcall.run.finished.file import read_results
@@ -66,7 +66,8 @@ def on_record(desk, monkeypatch):
 
 def shape(view):
     """What a report says, without the names of the run, and what waits for people, which only the record knows."""
-    graders = [msgspec.to_builtins(msgspec.structs.replace(one, waits=())) for one in view.graders]
+    parts = [(one, tuple(line for line in one.lines if not line.startswith("CRITICAL "))) for one in view.graders]
+    graders = [msgspec.to_builtins(msgspec.structs.replace(one, waits=(), lines=lines)) for one, lines in parts]
     return graders, [(one.unit, one.outcome, one.kind, one.words, one.lines) for one in view.failures()]
 
 
@@ -137,16 +138,17 @@ def test_a_critical_about_which_nothing_is_signed_waits():
 
 def test_the_worst_stands_first():
     order = [
-        rank_of(row(verdict="FAIL"), None, vetoed=True), rank_of(row(verdict="FAIL"), None, vetoed=False),
-        rank_of(row(status="UNEVALUABLE", reason="no_trace"), None, vetoed=False),
-        rank_of(row(), "HIGH", vetoed=False),
+        rank_of(row(verdict="FAIL"), None, ["LOW", "CRITICAL"]), rank_of(row(verdict="FAIL"), None, ["MEDIUM"]),
+        rank_of(row(verdict="FAIL"), None),
+        rank_of(row(status="UNEVALUABLE", reason="no_trace"), None),
+        rank_of(row(), "HIGH"),
     ]  # fmt: skip
     assert order == sorted(order)
-    assert len(set(order)) == 4
-    assert rank_of(row(), "CRITICAL", vetoed=False) == rank_of(row(critical="open"), None, vetoed=False) == order[0]
-    assert rank_of(row(verdict="PASS"), None, vetoed=False) is None
-    assert rank_of(row(critical="dismissed"), "CRITICAL", vetoed=False) is None
-    assert rank_of(row(status="UNEVALUABLE", reason="undecided"), None, vetoed=False) is None
+    assert len(set(order)) == 5
+    assert rank_of(row(), "CRITICAL") == rank_of(row(critical="open"), None) == order[0]
+    assert rank_of(row(verdict="PASS"), None) is None
+    assert rank_of(row(critical="dismissed"), "CRITICAL") is None
+    assert rank_of(row(status="UNEVALUABLE", reason="undecided"), None) is None
 
 
 def test_names_stand_as_people_count():
@@ -376,3 +378,27 @@ def test_memory_does_not_grow_with_the_size_of_the_results():
     small, large = peak(10), peak(4_000)
     assert large < small + 1_000_000
     assert large < 2_000 * 4_000 / 2
+
+
+def test_counts_stand_in_the_same_order_whatever_kept_them(on_record, desk):
+    for view in (on_record("rubric"), view_of(read_results(desk / "rubric.json"))):
+        (part,) = view.graders
+        table = next(one for one in part.tables if one.columns[0] == "severity")
+        assert [row[0] for row in table.rows] == ["CRITICAL", "HIGH", "MEDIUM", "LOW", "NONE"]
+        said = [one.text for one in part.brief if isinstance(one, Line)]
+        assert "severity: CRITICAL 1 · HIGH 3 · MEDIUM 1 · LOW 1 · NONE 4" in said
+
+
+def test_a_pass_that_breaks_a_rule_without_a_veto_is_said(graded):
+    case = {"id": "c", "expect": {"calls": [{"tool": "refund", "arguments": {}}]}}
+    trace = {"id": "t", "case_id": "c", "calls": [{"tool": "refund", "arguments": {}}]}
+    policy = '[[policy.requires]]\ntool = "refund"\nbefore = ["look"]\n[[policy.max_calls]]\ntool = "refund"\ncount = 0\n'
+    (part,) = view_of(graded_results(graded([case], [trace], policy))).graders
+    assert part.counts.passed == 1
+    assert "1 PASS breaks the policy by rules that are no veto: HIGH requires 1 · MEDIUM max_calls 1" in part.headline
+
+
+def test_a_critical_is_counted_once_for_a_page_and_once_for_a_screen(on_record):
+    (part,) = on_record("rubric").graders
+    for lines in (part.lines, part.waits):
+        assert [line for line in lines if line.startswith("CRITICAL ")] == ["CRITICAL 1: 1 waiting for a sign-off"]

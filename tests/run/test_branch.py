@@ -73,6 +73,7 @@ def test_ci_says_the_branch_of_a_request_to_merge_and_none_of_a_tag(tmp_path, en
         ({"HEAD": "ref: ../../secret\n"}, None, None),
         ({"HEAD": f"ref: {HEADS}../../../secret\n", "../secret": COMMIT}, None, None),
         ({"HEAD": f"ref: {HEADS}caf".encode() + b"\xe9\n"}, None, None),
+        ({"HEAD": f"ref: {HEADS}ma\0in\n"}, None, None),
         ({"HEAD": "nonsense\n"}, None, None),
         ({"config": ""}, None, None),
         ({"HEAD": "a" * 64 + "\n"}, None, "a" * 64),
@@ -99,6 +100,13 @@ def test_a_worktree_has_a_head_of_its_own_and_shares_the_branches(tmp_path):
 def test_a_file_that_leads_nowhere_says_nothing(tmp_path, text):
     put(tmp_path, {".git": text})
     assert origin_of({}, tmp_path) == Origin()
+
+
+@pytest.mark.parametrize("files", [{"config": ""}, {"HEAD/config": ""}])
+def test_a_folder_that_is_no_repository_does_not_hide_the_one_around_it(tmp_path, files):
+    put(tmp_path / ".git", {"HEAD": f"ref: {HEADS}main\n", f"{HEADS}main": COMMIT})
+    put(tmp_path / "desk/.git", files)
+    assert origin_of({}, tmp_path / "desk") == Origin("main", COMMIT)
 
 
 def test_where_ci_names_a_branch_alone_the_repository_says_the_commit(tmp_path):

@@ -13,6 +13,7 @@ from msgspec import to_builtins
 from rightcall.errors import StoreError
 from rightcall.run.calibration.labels import in_test
 from rightcall.settings.model import CalibrateTable
+from rightcall.stats.alpha import krippendorff_alpha
 from rightcall.store.store import Store
 
 EASY = CalibrateTable(labels=100, per_class=30)
@@ -142,6 +143,22 @@ def test_replies_nobody_could_read_are_excluded_and_counted(store):
     found = one_of(store, [*told(20, 5, 5, 20), *[(None, "FAIL")] * 6])
     assert (found.labels, found.left_out) == (50, {"judge: JUDGE_SCHEMA": 6})
     assert found.figures.kappa.excluded == 6
+
+
+@pytest.mark.parametrize(("silent", "verdict"), [(3, "FIT"), (50, "INSUFFICIENT")])
+def test_a_judge_that_cannot_be_read_on_the_hard_cases_is_not_fit_by_the_others(store, silent, verdict):
+    found = one_of(store, [*told(40, 0, 0, 60), *[(None, "FAIL")] * silent], people=2)
+    assert (found.verdict, found.labels, found.figures.detection.estimate) == (verdict, 100, 1.0)
+    if verdict != "FIT":
+        assert f"no answer to {silent} labels; with each counted as wrong, detection 0.4444" in found.fitness.reasons[1]
+
+
+def test_the_worst_answer_is_at_the_other_end(store):
+    levels = [(level, level) for level in (1, 2, 3, 4, 5)] * 24
+    found = one_of(store, [*levels, *[(None, 4)] * 60], "rubric", people=2)
+    with_silence = krippendorff_alpha([*levels, *[(1, 4)] * 60], level="ordinal", resamples=10).estimate
+    assert found.verdict == "INSUFFICIENT"
+    assert f"agreement {with_silence:.4g}" in found.fitness.reasons[0]
 
 
 def test_unequal_chances_of_being_drawn_are_put_right_and_said(store):

@@ -103,3 +103,71 @@ def test_what_is_no_file_of_results_is_refused_in_one_line(tmp_path, text, error
         read_results(path)
     with pytest.raises(ConfigError, match="cannot be read"):
         read_results(tmp_path / "absent.json")
+
+
+WRONG = {
+    "a result that is none": ("results", 0, 5),
+    "figures that are none": ("results", 0, "metrics", []),
+    "a text for a figure": ("results", 0, "metrics", {"overall": "high"}),
+    "a verdict that nobody gives": ("results", 0, "verdict", "GREAT"),
+    "a status that there is not": ("results", 0, "status", "MAYBE"),
+    "a status of another type": ("results", 0, "status", []),
+    "a case that is a number": ("results", 0, "case_id", 5),
+    "a grader that is a number": ("results", 0, "grader", 5),
+    "an id that is a number": ("run", "id", 5),
+    "a status of the run that is a number": ("run", "status", 5),
+    "graders that are a list": ("run", "graders", []),
+    "facts that are none": ("run", "graders", {"golden": None}),
+    "versions that are a list": ("run", "case_versions", ["abc"]),
+    "an item that nobody decided on so": ("run", "criticals", [{"grader": "golden", "unit": "t-1", "state": "gone"}]),
+    "a count that is a text": ("summary", "n", "4"),
+    "skipped records that are none": ("summary", "skipped", "many"),
+    "fewer than no skipped record": ("summary", "skipped", -3),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_file_whose_parts_are_not_what_they_should_be_is_refused_in_one_line(written, name):
+    *way, value = WRONG[name]
+    path = written(FOUR, {"graders": {"golden": {}}} if "graders" in way else {}, n=4)
+    whole = json.loads(path.read_text())
+    part = whole
+    for key in way[:-1]:
+        part = part[key]
+    part[way[-1]] = value
+    path.write_text(json.dumps(whole))
+    with pytest.raises(ConfigError, match="no results of rightcall: ") as caught:
+        read_results(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("figures", [None, {"golden": None}, {"golden": {"n": "4"}}])
+def test_the_figures_of_each_grader_are_a_table(written, figures):
+    with pytest.raises(ConfigError, match="no results of rightcall: figures of golden"):
+        read_results(written(FOUR, {"graders": {"golden": {}}}, graders=figures))
+
+
+@pytest.mark.parametrize(
+    ("run", "status", "message"),
+    [
+        ({}, "finished", None),
+        ({"stopped": None}, "finished", None),
+        ({"stopped": {"cause": "budget", "message": "spent"}}, "stopped", "spent"),
+        ({"stopped": {"cause": "interrupted", "message": "by hand"}}, "interrupted", "by hand"),
+        ({"status": "broken", "message": "no room"}, "broken", "no room"),
+    ],
+)
+def test_a_file_says_whether_its_run_came_to_its_end_however_the_command_writes_it(written, run, status, message):
+    found = read_results(written(FOUR, run))
+    assert (found.status, found.message) == (status, message)
+
+
+def test_a_file_holds_what_people_had_signed_when_it_was_written(written):
+    said = [
+        {"grader": "golden", "unit": "t-2", "state": "confirmed", "signed": "confirmed by ruth: it happened"},
+        {"grader": "rubric", "unit": "t-1", "state": "open", "signed": None},
+    ]
+    found = read_results(written(FOUR, {"criticals": said}))
+    assert [row.effective for row in found.rows()] == ["PASS", "FAIL", "FAIL", None]
+    assert [row.signed for row in found.rows()] == [None, "confirmed by ruth: it happened", None, None]
+    assert (found.knows_signoffs, read_results(written(FOUR)).knows_signoffs) == (True, False)

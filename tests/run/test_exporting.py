@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rightcall.case.case import Case
-from rightcall.errors import ConfigError, Place, RunError, StoreError
+from rightcall.errors import ConfigError, NoDataError, Place, RunError, StoreError
 from rightcall.report.training.split import Shape, training_set
 from rightcall.run.training.exporting import pair_of, preference_runs, select, unfinished
 from rightcall.run.training.rules import ExportRules
@@ -174,7 +174,7 @@ def test_a_critical_of_the_pair_itself_counts_for_both_traces(desk):
 
 
 def test_without_a_name_the_newest_run_is_exported(local):
-    with pytest.raises(ConfigError, match="no run of `preference` is on record"):
+    with pytest.raises(NoDataError, match="no run of `preference` is on record"):
         preference_runs(local.store, [])
     local.records += [
         RunRecord(id="20261130-1", grader="preference", started_at=AT),

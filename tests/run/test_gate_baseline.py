@@ -1,14 +1,24 @@
 """Which run a gate compares with."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 from gate_making import passes, run
 
 from rightcall.errors import ConfigError, StoreError
 from rightcall.run.finished.file import read_results
-from rightcall.run.gating.baseline import baseline_of, chosen_baseline, is_file, same_suite
-from rightcall.run.gating.branches import branch_of, green_run, runs_of
+from rightcall.run.gating.baseline import baseline_of, chosen_baseline, is_file
+from rightcall.run.gating.branches import SUITS, branch_of, green_run, runs_of, suits
 from rightcall.run.results.store import stored_results
-from rightcall.store.records import GateRecord, RunEvent, RunRecord
+from rightcall.store.records import (
+    ConsensusRecord,
+    GateRecord,
+    ReviewRecord,
+    RunEvent,
+    RunRecord,
+    SignoffRecord,
+)
 from rightcall.store.store import Store
 
 
@@ -18,10 +28,12 @@ def store(tmp_path):
         yield found
 
 
-def put(store, name, status="finished", grader="golden", cases=("cases.toml",), branch=None, answers=()):
+def put(
+    store, name, status="finished", grader="golden", cases=("cases.toml",), branch=None, answers=(), graders=("golden",)
+):
     facts = {"cases": [{"file": file, "sha256": "x"} for file in cases]}
     if grader == "run":
-        facts = {"graders": {"golden": facts}}
+        facts = {"graders": dict.fromkeys(graders, facts)}
     facts["source"] = {"branch": branch, "commit": None}
     said = [
         GateRecord(
@@ -29,10 +41,10 @@ def put(store, name, status="finished", grader="golden", cases=("cases.toml",), 
         )
         for n, answer in enumerate(answers)
     ]
-    for one in said:
-        store.write([one])
     records = [RunRecord(id=name, grader=grader, started_at="2026-11-30T10:00:00Z", facts=facts)]
     store.write([*records, RunEvent(run_id=name, at="2026-11-30T10:00:01Z", status=status)])
+    for one in said:
+        store.write([one])
 
 
 def previous(store, name, tmp_path):
@@ -53,10 +65,80 @@ def test_previous_is_the_last_finished_run_of_the_same_graders_on_the_same_case_
     assert previous(store, "20261130-1", tmp_path).startswith("there is no earlier finished run of this suite")
 
 
-def test_runs_of_several_graders_are_one_suite_if_they_share_one(store):
-    suite, other = (RunRecord(id="r", grader="run", started_at="", facts={"graders": {name: {}}}) for name in "ab")
-    assert same_suite(suite, suite)
-    assert not same_suite(suite, other)
+def record_of(*graders, facts):
+    return RunRecord(id="r", grader="run", started_at="", facts={"graders": dict.fromkeys(graders, facts)})
+
+
+def test_runs_of_several_graders_are_one_suite_if_they_share_one():
+    now = run(*passes(3), facts={"golden": {}})
+    assert suits(record_of("golden", "rubric", facts={}), now)
+    assert suits(RunRecord(id="r", grader="golden", started_at="", facts={}), now)
+    assert not suits(record_of("rubric", facts={}), now)
+
+
+@pytest.mark.parametrize(
+    "part", [{"limit": 2}, {"only": "a"}, {"tags": ["smoke"]}, {"sample": 5, "seed": 0}, {"limit": 2, "tags": ["b"]}]
+)
+def test_a_part_of_the_cases_is_a_baseline_of_the_same_part_alone(part):
+    whole, same = (run(*passes(3), facts={"golden": facts}) for facts in ({"seed": 0, "limit": None}, part))
+    assert not suits(record_of("golden", facts=part), whole)
+    assert suits(record_of("golden", facts=part), same)
+    assert suits(record_of("golden", facts={"seed": 3}), same)
+    for other in ({"limit": 3}, {"only": "b"}, {"tags": ["b"]}, {"sample": 5, "seed": 1}):
+        assert not suits(record_of("golden", facts=other), same)
+
+
+def test_a_run_with_every_grader_comes_before_a_newer_one_with_some(store, tmp_path):
+    put(store, "20261130-1", grader="run", graders=("golden", "rubric"), branch="main", answers=["PASS"])
+    put(store, "20261130-2", branch="main", answers=["PASS"])
+    put(store, "20261130-3", grader="run", graders=("golden", "rubric"))
+    assert of_branch(store, "20261130-3", tmp_path) == previous(store, "20261130-3", tmp_path) == "20261130-1"
+    put(store, "20261130-4")
+    assert of_branch(store, "20261130-4", tmp_path) == "20261130-2"
+    assert previous(store, "20261130-4", tmp_path) == "20261130-3"
+
+
+def test_the_run_before_a_file_is_none_where_another_run_of_the_store_has_its_id(store, tmp_path):
+    put(store, "20261130-1")
+    put(store, "20261130-2")
+    elsewhere = replace(stored_results(store, "20261130-2"), started_at="2026-11-30T09:00:00Z", store_name=None)
+    assert baseline_of("previous", elsewhere, store, tmp_path) == "run 20261130-2 is not in this store"
+    here = replace(stored_results(store, "20261130-2"), store_name=None)
+    assert baseline_of("previous", here, store, tmp_path).name == "20261130-1"
+
+
+ABOUT = {"run_id": "20261130-1", "grader": "golden", "unit": "a"}
+SIGNOFF = SignoffRecord(
+    **ABOUT, item="rv-1", who="ruth", at="x", outcome="confirmed", reason="it did happen", typed="", role="any"
+)
+AGREED = ConsensusRecord(**ABOUT, item="rv-1", at="x", how="single", fields={"severity": "CRITICAL"})
+FOUND = ReviewRecord(**ABOUT, created_at="x", reason="policy_veto", severity="CRITICAL")
+
+
+@pytest.mark.parametrize(
+    ("later", "green"),
+    [
+        (SIGNOFF, False),
+        (AGREED, False),
+        (FOUND, False),
+        (RunEvent(run_id="20261130-1", at="y", status="finished"), False),
+        (msgspec.structs.replace(AGREED, fields={"severity": "LOW"}), True),
+        (msgspec.structs.replace(FOUND, severity="HIGH"), True),
+        (msgspec.structs.replace(SIGNOFF, run_id="20261130-0"), True),
+    ],
+)
+def test_a_run_is_green_no_more_once_something_is_recorded_that_may_change_the_answer(store, tmp_path, later, green):
+    put(store, "20261130-0", branch="fix")
+    put(store, "20261130-1", branch="main", answers=["PASS"])
+    put(store, "20261130-2")
+    store.write([later])
+    found = of_branch(store, "20261130-2", tmp_path)
+    said = (
+        "20261130-1, was PASS, but more was recorded since, such as a sign-off (rightcall gate 20261130-1 asks again)"
+    )
+    assert found == "20261130-1" if green else found.endswith(said)
+    store.write([GateRecord(run_id="20261130-1", at="z", asked_by="gate", answer="PASS", exit_code=0, rules_sha256="")])
+    assert of_branch(store, "20261130-2", tmp_path) == "20261130-1"
 
 
 def test_without_a_record_there_is_no_previous_run(tmp_path):
@@ -151,7 +233,7 @@ def test_the_baseline_of_a_branch_is_its_newest_finished_run_of_the_suite_whose_
         ),
         (
             [{"branch": "main", "cases": ("other.toml",), "answers": ["PASS"]}],
-            "no other finished run of branch `main` is of this suite: of the same graders, on the same case files",
+            f"no other finished run of branch `main` is of this suite: {SUITS}",
         ),
         (
             [{"branch": "main"}, {"branch": "main", "answers": ["PASS", "FAIL"]}],

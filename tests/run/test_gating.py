@@ -313,6 +313,31 @@ def test_a_judge_that_was_never_calibrated_is_no_pass_and_neither_is_none():
     assert named(asked(run(golden(1)), {"judge.fit": True}), "judge.fit").reason == "no judge was asked in this run"
 
 
+PANEL = {"rubric": {"judges": [{"name": name, "model": f"m-{name}"} for name in ("one", "two", "aside")]}}
+
+
+@pytest.mark.parametrize(("judge", "answer"), [("two", "PASS"), ("one + two", "PASS"), ("aside", "INCONCLUSIVE")])
+def test_a_panel_that_was_calibrated_as_one_stands_for_its_members(judge, answer):
+    known = {("rubric", "one + two"): JudgeFitness(judge="one + two", grader="rubric", verdict="FIT")}
+    results = run(*(rubric(n) for n in range(60)), facts=PANEL)
+    report = asked(results, {"judge.fit": True}, fitness=known)
+    assert [(one.judge, one.verdict) for one in named(report, "judge.fit").judges] == [
+        ("one + two", "FIT"), ("aside", "UNKNOWN"),
+    ]  # fmt: skip
+    alone = named(asked(results, {"judge.fit": {"judge": judge}}, fitness=known), "judge.fit")
+    assert (alone.answer, len(alone.judges)) == (answer, 1)
+
+
+def test_a_member_of_a_panel_that_contradicts_code_is_named():
+    known = {("rubric", "one + two"): JudgeFitness(judge="one + two", grader="rubric", verdict="FIT")}
+    rows = [rubric(n, judges=[{**one, "judge": "two"} for one in opinions(conflicting=True)]) for n in range(60)]
+    found = named(
+        asked(run(*rows, facts=PANEL), {"rubric.overall_score": {"min": 3}}, fitness=known), "rubric.overall_score"
+    )
+    assert (found.answer, found.judges[0].judge) == ("INCONCLUSIVE", "one + two")
+    assert found.reason.startswith("judge `two` is not trusted")
+
+
 @pytest.mark.parametrize(
     ("caught", "n", "answer"),
     [(95, 100, "PASS"), (38, 45, "INCONCLUSIVE"), (30, 45, "FAIL"), (None, 0, "INCONCLUSIVE")],
@@ -321,6 +346,27 @@ def test_the_share_of_failures_that_a_judge_catches_is_held_against_its_lower_bo
     known = fit("FIT", detection=None if caught is None else wilson(caught, n))
     found = named(asked(run(rubric(1)), {"judge.tpr": {"min": 0.8}}, fitness=known), "judge.tpr")
     assert found.answer == answer
+
+
+def test_a_judge_of_levels_has_no_fail_to_catch_and_the_weakest_of_the_others_counts():
+    def one(judge, agreed, caught):
+        return JudgeFitness(judge=judge, grader="rubric", verdict="FIT", agreement=agreed, detection=caught)
+
+    known = {
+        ("rubric", "one"): one("one", wilson(97, 100), wilson(99, 100)),
+        ("rubric", "two"): one("two", wilson(95, 100), wilson(96, 100)),
+        ("rubric", "aside"): one("aside", wilson(94, 100), None),
+    }  # fmt: skip
+    rules = {"judge.detection": {"min": 0.8}, "judge.agreement": {"min": 0.8}}
+    report = asked(run(rubric(1), facts=PANEL), rules, fitness=known)
+    caught, agreed = named(report, "judge.detection"), named(report, "judge.agreement")
+    assert (caught.answer, caught.value.estimate, agreed.value.estimate) == ("PASS", 0.96, 0.94)
+    assert caught.warnings == ("judge `aside` gives no PASS or FAIL for rubric: there is no FAIL for it to catch",)
+    alone = named(
+        asked(run(rubric(1), facts=PANEL), {"judge.detection": {"min": 0.8, "judge": "aside"}}, fitness=known),
+        "judge.detection",
+    )
+    assert (alone.answer, alone.reason) == ("INCONCLUSIVE", caught.warnings[0])
 
 
 def test_a_rule_may_ask_that_its_judge_is_fit():

@@ -170,6 +170,30 @@ def test_of_two_prompts_in_one_run_each_counts_where_it_was_used(store):
     assert (found.verdict, found.reason) == ("UNKNOWN", "calibrated with prompt aaaaaa, this run used bbbbbb")
 
 
+def test_its_figures_are_those_of_the_field_where_they_are_lowest(store):
+    put_run(store, "policy", reply_schema={})
+    made, body = item_records(RUN, "policy", "u", "c", result_of("policy", "u", "c", "pass"))
+    fields = {"tone": (0.9, None), "verdict": (0.8, 0.95), "safe": (0.85, 0.7)}
+    store.write([*made, *(
+        record(grader="policy", field=field, agreement=plain(agreed), detection=None if caught is None else plain(caught))
+        for field, (agreed, caught) in fields.items()
+    )], [body, "{}"])  # fmt: skip
+    found = fitness(store)["policy", "fast"]
+    assert (found.verdict, found.agreement.estimate, found.detection.estimate) == ("FIT", 0.8, 0.7)
+
+
+def plain(value):
+    return {
+        "estimate": value,
+        "low": value,
+        "high": value,
+        "n": 120,
+        "method": "made up",
+        "excluded": 0,
+        "reason": None,
+    }
+
+
 def test_a_panel_that_was_calibrated_is_one_judge(store):
     put_run(store, judges=[{"name": "b", "model": "m-b"}, {"name": "a", "model": "m-a"}])
     judges = (opinion({"grade": "PASS"}, judge="b"), opinion({"grade": "PASS"}, judge="a"))

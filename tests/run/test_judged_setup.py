@@ -7,7 +7,7 @@ import re
 import pytest
 from judged_making import Here, agrees, case, results_of, scores, step, trace
 
-from rightcall.cli.judging import leave
+from rightcall.cli.judging import ended
 from rightcall.errors import ConfigError
 from rightcall.run.graders.setup import Flags, set_up_probe
 from rightcall.run.judging.drawing import is_drawn
@@ -84,13 +84,14 @@ def test_the_share_is_a_setting(here):
 # ---- exit codes ------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_not_asked_leaves_with_5_and_says_why(here, capsys):
+def test_what_was_not_asked_leaves_with_5_and_says_why(here):
     here.write("steps.jsonl", *(step(n) for n in range(1, 5)))  # all of them right
     setup = here.selection(budget="3calls")
     judged = here.run(setup, ScriptedModel(agrees), places=1)
     judged.close()
-    assert leave(judged, setup, exit_zero=False) == 5
-    said = capsys.readouterr().err
+    end = ended(judged, 0.98, exit_zero=False)
+    said = end.words("done")
+    assert end.shown == 5
     assert "1 not asked: the budget of 3 calls is spent; --resume" in said
     assert "only 3 of 4 could be judged (0.750 < 0.98)" in said
     assert "exit 5" in said

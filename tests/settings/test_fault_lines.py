@@ -77,6 +77,10 @@ LINES = [
         "1:10 at golden: must be a table, got 3",
     ),
     (
+        'policy = "policy.toml"',
+        '1:10 at policy: must be a table, got "policy.toml"; its keys stand in the settings themselves, under [policy]',
+    ),
+    (
         "golden.profile = 3",
         "1:18 at golden.profile: must be a text, got 3",
     ),

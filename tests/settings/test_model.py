@@ -17,7 +17,7 @@ def test_the_defaults_are_those_of_the_parts_that_use_them():
     assert (settings.golden.retries == "free") is options.retries_are_free
     assert (settings.golden.surplus_reads == "free") is options.surplus_reads_are_free
     assert settings.redact.keys == KEY_NAMES
-    assert not settings.policy
+    assert not settings.policy.has_rules
     assert (settings.limits.jobs, settings.limits.failures, settings.limits.coverage) == (1, 20, 0.98)
 
 

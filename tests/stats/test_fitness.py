@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from stats_making import untimed
 
 from rightcall.errors import ConfigError
@@ -17,6 +18,7 @@ from rightcall.stats.fitness import (
     NOMINAL,
     ORDINAL,
     Bar,
+    Silent,
     ceiling_condition,
     certifiable,
     condition,
@@ -139,6 +141,26 @@ def test_a_judge_that_shows_everything_is_fit():
 def test_a_judge_that_does_not_says_why(counts, given_, verdict, reason):
     found = fitness(counts, GOOD, **{"detection": CATCHES, "people": PEOPLE, **given_})
     assert (found.verdict, found.reasons[0]) == (verdict, reason)
+
+
+def test_what_is_shown_only_since_the_judge_was_silent_is_not_shown():
+    silent = Silent(labels=50, agreement=GOOD, detection=seen(0.44, 0.35, 0.55, 90))
+    found = fitness(ENOUGH, GOOD, detection=CATCHES, people=PEOPLE, silent=silent)
+    assert (found.verdict, found.more) == ("INSUFFICIENT", None)
+    [reason] = found.reasons
+    assert reason.startswith(
+        "detection: the judge gave no answer to 50 labels; with each counted as wrong, detection 0.44"
+    )
+    heard = replace(silent, detection=CATCHES)
+    assert fitness(ENOUGH, GOOD, detection=CATCHES, people=PEOPLE, silent=heard).verdict == "FIT"
+
+
+def test_silence_makes_nothing_worse_that_is_missed_anyway():
+    low = seen(0.3, 0.2, 0.4)
+    silent = Silent(labels=9, agreement=seen(0.1, 0.0, 0.2), detection=CATCHES)
+    assert fitness(ENOUGH, low, detection=CATCHES, people=PEOPLE, silent=silent) == fitness(
+        ENOUGH, low, detection=CATCHES, people=PEOPLE
+    )
 
 
 def test_what_the_bar_does_not_ask_for_is_not_held_against_a_judge():

@@ -5,7 +5,7 @@ from itertools import product
 from math import sqrt
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from stats_making import untimed
 
@@ -159,8 +159,22 @@ def test_a_budget_that_cannot_be_is_refused():
         neyman_allocation({"a": StratumPlan(items=5, spread=-1.0)}, 29)
 
 
+@pytest.mark.parametrize(
+    ("values", "probabilities", "more"),
+    [
+        ([0.0, 1.0, 0.5], [1.0, 1.0, 0.1], {"target": "items"}),
+        ([0.0, 1.0, 0.0, 1.0], [0.5] * 4, {"clusters": "aabb"}),
+    ],
+)
+def test_labels_that_differ_and_yet_come_to_the_mean_have_no_interval(values, probabilities, more):
+    found = weighted_mean(values, probabilities, scale=(0.0, 1.0), **more).estimate
+    assert (found.estimate, found.low, found.high) == (0.5, None, None)
+    assert found.reason == "the labels of every case come to the mean; their spread is not known"
+
+
 @untimed
 @given(DRAWN, st.sampled_from([None, (0.0, 1.0)]), st.sampled_from(["population", "items"]))
+@example([(0.0, 1.0), (1.0, 1.0), (0.5, 0.1)], None, "items")
 def test_the_interval_holds_the_mean_and_grows_with_the_confidence(drawn, scale, target):
     values, probabilities = [value for value, _ in drawn], [p for _, p in drawn]
     narrow, wide = (

@@ -56,7 +56,7 @@ def test_committed_means_on_disk(sqlite_store):
 
 def test_a_store_that_should_be_there_and_is_not(tmp_path):
     said = refused(
-        "STORE_UNREACHABLE", "there is no store here; a judged run makes one", tmp_path / "no.db", create=False
+        "STORE_UNREACHABLE", "there is no store here; `rightcall run` makes one", tmp_path / "no.db", create=False
     )
     assert str(tmp_path / "no.db") in said
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_making import RUN, gate_answer
 
-from rightcall.store.gate_answers import gate_answers, newest_answer, newest_answers
+from rightcall.store.gate_answers import gate_answers, newest_answer, newest_answers, overtaken
+from rightcall.store.records import RunEvent
 from rightcall.store.store import Store
 from rightcall.store.verify import verify
 
@@ -39,6 +40,18 @@ def test_many_runs_are_looked_up_at_once(store):
     store.write([gate_answer(run_id=f"r{n}", at=str(n)) for n in range(500)])
     found = newest_answers(store.database, (f"r{n}" for n in range(600)))
     assert {name: one.at for name, one in found.items()} == {f"r{n}": str(n) for n in range(500)}
+
+
+def test_a_run_is_overtaken_by_what_was_recorded_after_its_newest_answer(store):
+    runs = [f"r{n}" for n in range(300)]
+    store.write([RunEvent(run_id=name, at="0", status="finished") for name in runs])
+    store.write([gate_answer(run_id=name) for name in runs])
+    assert overtaken(store.database, [*runs, "none"]) == set()
+    store.write([RunEvent(run_id=name, at="1", status="resumed") for name in ("r3", "r299", "none")])
+    assert overtaken(store.database, [*runs, "none"]) == {"r3", "r299"}
+    store.write([gate_answer(run_id="r3", at="2")])
+    assert overtaken(store.database, runs) == {"r299"}
+    assert overtaken(store.database, []) == set()
 
 
 ANSWERS = st.sampled_from(["PASS", "FAIL", "INCONCLUSIVE", "NOT_COMPARABLE", "WAIT"])

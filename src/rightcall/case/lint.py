@@ -125,7 +125,7 @@ class _Linter:
             where = inside(place, ".policy")
             names = known.tools.keys() if known else None
             self.found += checks.policy_faults(case.policy, names, self.aliases, where, case.id)
-        policy = self.policy + (case.policy or Policy())
+        policy = self.policy + (Policy() if case.policy is None else case.policy)
         for way, golden, where in compiled.ways:
             self.found += checks.idle_words(way, golden, where, case.id)
             for index, call in enumerate(golden.calls):

@@ -109,7 +109,8 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
             confirm=_union(self.confirm, other.confirm),
         )
 
-    def __bool__(self) -> bool:
+    @property
+    def has_rules(self) -> bool:
         """Whether there is any rule; classes alone are not one."""
         return any((self.forbidden, self.requires, self.when, self.substitution, self.max_calls, self.confirm))
 

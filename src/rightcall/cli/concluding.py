@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rightcall.cli.exits import RANK, worst
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rightcall.report.view.model import Conclusion
 
 BROKEN = 5
@@ -20,6 +22,15 @@ ANSWERS = {
 
 Cause = tuple[int, str]
 """An exit code, and why."""
+
+
+def too_few(evaluated: int, whole: int, need: float) -> Iterator[Cause]:
+    """What it means that so many of the whole have a verdict, where a share of `need` must."""
+    from rightcall.gate.words import beside
+
+    if whole and evaluated / whole < need:
+        share, least = beside(evaluated / whole, need)
+        yield UNSURE, f"only {evaluated} of {whole} could be judged ({share} < {least})"
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def _copy(folder: Path) -> Path:
 
 
 def _one(console: Console, suite: Path) -> None:
-    from rightcall.report import plain
+    from rightcall.report.cells import line_of
     from rightcall.report.written.ended import ended_view
     from rightcall.run.golden.grading import run
     from rightcall.run.inputs.prepare import prepare
@@ -72,8 +72,8 @@ def _one(console: Console, suite: Path) -> None:
     with run(prepare(loaded)) as graded:
         console.print(f"\n{suite.name}", markup=False, style="bold")
         for line in _findings(ended_view(graded, loaded, is_whole=False)):
-            console.print(f"  {plain.visible(line)}", markup=False)
-        console.print(f"  rightcall golden -c {suite}/rightcall.toml", markup=False, style="dim")
+            console.print(line_of(f"  {line}"))
+        console.print(line_of(f"  rightcall golden -c {suite}/rightcall.toml", "dim"))
 
 
 def _findings(view: ReportView) -> list[str]:

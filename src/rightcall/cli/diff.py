@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def diff(
-    old: Annotated[str, Parameter(help="The earlier run, a .json file of results, or branch:NAME.")],
-    new: Annotated[str, Parameter(help="The later one.")],
+    old: Annotated[str, Parameter(help="The earlier run, a .json file of results, previous, or branch:NAME.")],
+    new: Annotated[str, Parameter(help="The later run, a .json file of results, or branch:NAME.")],
     *,
     json: JsonFlag = False,
     out: Annotated[
@@ -61,38 +61,47 @@ def _record(loaded: Loaded, names: tuple[str, str], stack: ExitStack) -> Store |
 
 
 def _sides(old: str, new: str, record: Store | None, loaded: Loaded) -> tuple[RunResults, RunResults]:
-    """The two runs; the green run of a branch is one that could be the other side's baseline.
+    """The two runs; one that is looked for (`previous`, a branch) is one that could be the other side's baseline.
 
     Raises:
-        ConfigError: there is no such run or file; a branch without a green run that could be compared.
+        ConfigError: there is no such run or file; a branch without a green run that could be compared; no run before
+            the later one, or `previous` in its place.
     """
-    from rightcall.run.gating.branches import branch_of
+    from rightcall.errors import ConfigError
+    from rightcall.run.gating.baseline import PREVIOUS, is_found
 
-    if branch_of(old) is None:
+    if new == PREVIOUS:
+        raise ConfigError(
+            f"`{PREVIOUS}` is the run before the later one, so it cannot be that one",
+            hint=f"rightcall diff {PREVIOUS} RUN",
+        )
+    if not is_found(old):
         earlier = _side(old, record)
-        return earlier, _green(new, record, loaded, like=earlier) or _side(new, record)
-    later = _green(new, record, loaded, like=None) or _side(new, record)
-    return _green(old, record, loaded, like=later) or _side(old, record), later
+        return earlier, _looked_for(new, record, loaded, like=earlier) or _side(new, record)
+    later = _looked_for(new, record, loaded, like=None) or _side(new, record)
+    return _looked_for(old, record, loaded, like=later) or _side(old, record), later
 
 
-def _green(name: str, record: Store | None, loaded: Loaded, *, like: RunResults | None) -> RunResults | None:
-    """The green run of a branch; `None` where no branch is named."""
+def _looked_for(name: str, record: Store | None, loaded: Loaded, *, like: RunResults | None) -> RunResults | None:
+    """The run before another, or the green run of a branch; `None` where a run or a file is named."""
     from rightcall.errors import ConfigError, Place
-    from rightcall.run.gating.baseline import baseline_of
+    from rightcall.run.gating.baseline import baseline_of, is_found
     from rightcall.run.gating.branches import branch_of, green_run
     from rightcall.run.inputs.opening import redactor_of
     from rightcall.run.results.store import stored_results
 
-    branch, hide = branch_of(name), redactor_of(loaded).text
-    if branch is None or record is None:
+    hide = redactor_of(loaded).text
+    if not is_found(name) or record is None:
         return None
     if like is not None:
         found = baseline_of(name, like, record, Path(), hide)
     else:
-        green = green_run(record, branch, hide=hide)
+        green = green_run(record, branch_of(name), hide=hide)
         found = green.why if green.run is None else stored_results(record, green.run)
     if isinstance(found, str):
-        raise ConfigError(found, place=Place(name), hint="rightcall runs --branch NAME lists what there is")
+        raise ConfigError(
+            found, place=Place(name), hint="rightcall runs lists what there is, --branch NAME those of one"
+        )
     return found
 
 

@@ -39,7 +39,8 @@ def guarded(app: App, tokens: list[str] | None = None) -> int:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
     except CycloptsError as error:
-        return _say(f"{' '.join(str(error).split())} (see rightcall --help)", 2)
+        where = " ".join(["rightcall", *(error.command_chain or ()), "--help"])
+        return _say(f"{' '.join(str(error).split())} (see {where})", 2)
     except RightcallError as error:
         return _say_error(error)
     except KeyboardInterrupt as error:

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-app = App(
-    name="export", help="Files for others: verdicts, people's labels, reports, baselines, preference data, bundles."
-)
+app = App(name="export")
 # Loaded only when it is used, so what `--help` lists stands here.
 _OTHERS = {
     "verdicts": """Write the verdicts of a run as rows: verdict, sign-off, review, judge, prompt, metrics, digests.

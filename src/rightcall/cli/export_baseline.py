@@ -11,6 +11,8 @@ from cyclopts import Parameter
 from rightcall.cli.stores import ConfigFlag, JsonFlag, StoreFlag, print_json, record_for, settings_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rightcall.run.results.model import RunResults
     from rightcall.settings.load import Loaded
     from rightcall.store.records import GateRecord
@@ -44,25 +46,42 @@ def baseline(
     """
     from rightcall.report.plain import visible
     from rightcall.run.results.store import stored_results
-    from rightcall.store.gate_answers import newest_answer
+    from rightcall.store.gate_answers import newest_answer, overtaken
 
     out = _target(out)
     loaded = settings_for(store, config)
     with record_for(loaded) as record:
         chosen = _chosen(record, loaded, run, branch, any_answer=any_answer)
         results, answer = stored_results(record, chosen), newest_answer(record.database, chosen)
-        _refuse(results, answer, any_answer=any_answer)
+        old = bool(overtaken(record.database, [chosen]))
+        _refuse(results, answer, overtaken=old, any_answer=any_answer)
         _write(record, loaded, results, answer, out)
     said = None if answer is None else answer.answer
+    notes = list(_notes(results, answer, loaded, overtaken=old))
     if json:
         print_json({
             "run": results.id, "file": str(out), "gate": said, "branch": results.origin.branch,
-            "commit": results.origin.commit,
+            "commit": results.origin.commit, "notes": notes,
         })  # fmt: skip
     else:
         made = f" · {results.origin}" if str(results.origin) else ""
         print(visible(f"run {results.name}{made} · gate {said or 'never asked'} → {out}"), file=sys.stderr)
+        for note in notes:
+            print(visible(f"  {note}"), file=sys.stderr)
     return 0
+
+
+def _notes(results: RunResults, answer: GateRecord | None, loaded: Loaded, *, overtaken: bool) -> Iterator[str]:
+    """What must be known before later runs are held to this one."""
+    from rightcall.run.gating.branches import is_part
+    from rightcall.run.gating.keeping import by_other_rules
+
+    if is_part(results):
+        yield "it is a part of the cases (--tag, --trace, --limit or --sample): later runs are held to those alone"
+    if overtaken:
+        yield "more was recorded about it after that answer"
+    if answer is not None and loaded.settings.gates and (said := by_other_rules(answer, loaded)) is not None:
+        yield f"it {said}"
 
 
 def _target(out: Path | None) -> Path:
@@ -98,11 +117,11 @@ def _chosen(record: Store, loaded: Loaded, run: str | None, branch: str | None, 
     return found.run
 
 
-def _refuse(results: RunResults, answer: GateRecord | None, *, any_answer: bool) -> None:
+def _refuse(results: RunResults, answer: GateRecord | None, *, overtaken: bool, any_answer: bool) -> None:
     """Refuse what later runs must not be held to.
 
     Raises:
-        ConfigError: a run that is not finished, or that its gates did not pass.
+        ConfigError: a run that is not finished, that its gates did not pass, or of which more is known since.
     """
     from rightcall.errors import ConfigError
     from rightcall.run.gating.branches import said_of
@@ -112,10 +131,10 @@ def _refuse(results: RunResults, answer: GateRecord | None, *, any_answer: bool)
             f"run {results.name} is {results.status}, not finished: no gate would compare with it",
             hint="name a finished run",
         )
-    if not any_answer and (answer is None or answer.answer != "PASS"):
+    if not any_answer and (answer is None or overtaken or answer.answer != "PASS"):
         way = f"rightcall gate {results.name} asks its gates" if answer is None else "name a green run"
         raise ConfigError(
-            f"run {results.name} {said_of(answer)}: later runs would be held to what did not pass",
+            f"run {results.name} {said_of(answer, overtaken=overtaken)}: later runs would be held to what did not pass",
             hint=f"{way}; --any-answer takes it all the same",
         )
 

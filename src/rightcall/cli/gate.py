@@ -41,7 +41,7 @@ def gate(
     json: JsonFlag = False,
     out: Annotated[
         tuple[Path, ...],
-        Parameter(name=["--out", "-o"], help="Write a report: .json .csv .md .html .junit.xml .sarif.", negative=""),
+        Parameter(name=["--out", "-o"], help="Write a file: .json .csv .md .html .junit.xml .sarif.", negative=""),
     ] = (),
     github: Annotated[bool, Flag, Parameter(help="Write GitHub's step summary and annotations.")] = False,
     quiet: Annotated[bool, Flag, Parameter(name=["--quiet", "-q"], help="Print nothing but the last line.")] = False,

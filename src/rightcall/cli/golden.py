@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,7 +45,7 @@ def golden(
     ] = (),
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"], help="Processes.")] = None,
     limit: Annotated[int | None, Parameter(help="Grade at most so many traces.")] = None,
-    tag: Annotated[tuple[str, ...], Listed, Parameter(help="Only cases with this tag; may be given again.")] = (),
+    tag: Annotated[tuple[str, ...], Listed, Parameter(help="Only cases with this tag; may be repeated.")] = (),
     strict: Annotated[bool, Flag, Parameter(help="A record that cannot be read stops the run.")] = False,
     exit_zero: Annotated[bool, Flag, Parameter(help="Leave with 0 although something failed.")] = False,
     store: Annotated[str | None, Parameter(help="Keep the run in this store: a file, or a postgresql:// URL.")] = None,
@@ -146,17 +145,12 @@ def _leave(end: End, run_id: str | None) -> int:
 
 def failures(graded: Graded, need: float) -> Iterator[tuple[int, str]]:
     """What keeps a run from passing, with a coverage of `need` at least: exit code and words."""
+    from rightcall.cli.concluding import too_few
+
     tally = graded.tally
     if tally.failed:
         yield 1, f"{tally.failed} FAIL"
-    coverage = tally.coverage
-    if coverage is not None and coverage < need:
-        yield 3, f"only {tally.evaluated} of {tally.n + tally.skipped} could be judged ({_below(coverage)} < {need})"
-
-
-def _below(share: float) -> str:
-    """A share that is too small, with three decimals that never look like enough."""
-    return f"{floor(share * 1000) / 1000:.3f}"
+    yield from too_few(tally.evaluated, tally.n + tally.skipped, need)
 
 
 def _record(trace_id: str, config: Path | None, flags: dict[str, Any], out: tuple[Path, ...]) -> int:

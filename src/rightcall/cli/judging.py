@@ -6,7 +6,6 @@ import os
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,7 +62,7 @@ class OutputFlags:
     ] = ()
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"], help="Questions at a time.")] = None
     limit: Annotated[int | None, Parameter(help="Judge at most so many.")] = None
-    tag: Annotated[tuple[str, ...], _Listed, Parameter(help="Only cases with this tag; may be given again.")] = ()
+    tag: Annotated[tuple[str, ...], _Listed, Parameter(help="Only cases with this tag; may be repeated.")] = ()
     strict: Annotated[bool, _Flag, Parameter(help="A record that cannot be read stops the run.")] = False
     exit_zero: Annotated[bool, _Flag, Parameter(help="Leave with 0 although something failed.")] = False
     quiet: Annotated[bool, _Flag, Parameter(name=["--quiet", "-q"], help="Print nothing but the last line.")] = False
@@ -264,11 +263,8 @@ def broken(judged: Judged) -> Iterator[tuple[int, str]]:
 
 def uncertain(judged: Judged, need: float) -> Iterator[tuple[int, str]]:
     """Whether less could be judged than is needed: exit code and words."""
+    from rightcall.cli.concluding import too_few
     from rightcall.run.judging.run import short_summary
 
     facts = short_summary(judged)
-    coverage = facts["coverage"]
-    if coverage is not None and coverage < need:
-        low = floor(coverage * 1000) / 1000
-        whole = facts["n"] + facts["skipped"] - judged.tally.by_design
-        yield 3, f"only {facts['evaluated']} of {whole} could be judged ({low:.3f} < {need})"
+    yield from too_few(facts["evaluated"], facts["n"] + facts["skipped"] - judged.tally.by_design, need)

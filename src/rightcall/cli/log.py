@@ -19,7 +19,7 @@ from rightcall.cli.stores import (
     settings_for,
 )
 
-app = App(name="log", help="The audit log: list, gates, show, verify, replay.")
+app = App(name="log")
 
 
 @app.command(name="list")

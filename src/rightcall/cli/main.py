@@ -21,8 +21,8 @@ VERBS = {
     "demo:demo": "Grade three invented suites, here and now. Always leaves with 0.",
     "starting:init": """Write a first suite from your own traces.
 
-Writes rightcall.toml, a catalog, guessed tool classes, goldens from accepted traces and a CI workflow. Nothing that
-exists is overwritten.""",
+Writes rightcall.toml, a catalog, guessed tool classes, goldens from accepted traces, gates and a CI workflow. It runs
+as it is: `rightcall run`. Nothing that exists is overwritten.""",
     "inspecting:inspect": "Show what an export holds, which tools it uses, and what cannot be judged and why.",
     "importing:import_": """Convert recorded traces of any dialect to rightcall's own format, and say what was lost.
 
@@ -57,26 +57,35 @@ could be judged, 5 if a judge could not be reached or the budget was spent.""",
     "run:run": """Run every grader of the suite under one run id, and apply its gates.
 
 Leaves with 0 if all gates passed, 1 if one failed, 2 for a wrong command or file, 3 if there is not enough evidence,
-4 if a person must act first, 5 if a judge could not be reached, the budget was spent or there was nothing to judge.""",
+4 if a person must act first, 5 if a judge could not be reached, the budget was spent or there was nothing to judge,
+130 if it was interrupted: --resume goes on.""",
     "gate:gate": """Apply the suite's gates to a finished run; no judge is called.
 
-Leaves with 0 if all passed, 1 if one failed, 2 for a wrong command or file, 3 if there is not enough evidence, 4 if a
-person must act first, 5 if there is no run.""",
-    "diff:diff": "Compare two runs case by case, those that turned first.",
+What they say about a whole run of the store goes on record. Leaves with 0 if all passed, 1 if one failed, 2 for a wrong
+command or file, 3 if there is not enough evidence, 4 if a person must act first, 5 if there is no run.""",
+    "diff:diff": """Compare two runs case by case, those that turned first.
+
+Leaves with 0, whatever turned: it is no gate.""",
     "calibrate:calibrate": """Measure a judge against people's answers: is it fit to decide?
 
-Leaves with 0 if it is fit, 1 if it is not, 3 if the labels are too few to say, 5 if there are none.""",
+What was found is recorded; gates and later runs use the newest. Leaves with 0 if it is fit, 1 if it is not, 2 for a
+judge that nobody knows, 3 if the labels are too few to say, 5 if there are none.""",
     "doctor:doctor": """Check settings, files, store and judges, and say what to do.
 
 Leaves with 0 if all is well, 2 for settings that cannot be used, 5 if a judge or the store cannot be reached.""",
-    "prompt:app": "The judges' prompts: list, show, check, render.",
-    "probe:probe": "Attack a judge with built-in probes, and say how often it gives way.",
+    "prompt:app": "Look at the judges' prompts, and check your own: list, show, check, render.",
+    "probe:probe": """Attack a judge with built-in probes, and say how often it gives way.
+
+Leaves with 0 if it withstands every class, 1 if it gives way to one, 3 if too little was asked to tell, 5 if it could
+not be reached.""",
     "runs:runs": "List what was run, newest first.",
     "show:show": "Show anything on record: a run, a review item, a step, a trace, a case.",
-    "review:app": "What waits for people: take an item, answer it blind, see the queue, import labels.",
-    "signoff:signoff": "Sign for a CRITICAL item: confirm or dismiss it, by name and with a reason.",
-    "export:app": "Files for others: verdicts, people's labels, reports, preference data, a bundle for auditors.",
-    "log:app": "The audit log of everything that was asked, answered and concluded: list, show, verify, replay.",
+    "review:app": "Answer what waits for people: next, list, show, answer, release, stats, import.",
+    "signoff:signoff": """Sign for a CRITICAL item: confirm or dismiss it, by name and with a reason.
+
+Asks for what the flags do not say. Leaves with 0, or 2 if nothing was signed.""",
+    "export:app": "Write what is on record as files: verdicts, labels, report, baseline, bundle, preferences.",
+    "log:app": "Look into the audit log of all that was asked and concluded: list, gates, show, verify, replay.",
     "schema:schema": "Print the JSON Schema of a file that rightcall reads or writes.",
 }
 for _target, _help in VERBS.items():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Listed = Parameter(negative="", show_default=False)
 
-app = App(name="prompt", help="List, show and check the judges' prompts, and render exactly what a judge is sent.")
+app = App(name="prompt")
 
 
 @app.command(name="list")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rightcall.store.records import ReviewRecord
     from rightcall.store.waiting import Only, QueueItem
 
-app = App(name="review", help="What waits for people: take an item, answer it blind, see how the others answered.")
+app = App(name="review")
 
 Flag = Parameter(negative="", show_default=False)
 ItemId = Annotated[str, Parameter(help="The item: rv-… or the first 4 or more of its digits.")]
@@ -264,7 +264,7 @@ def stats(
     config: ConfigFlag = None,
     no_color: NoColor = False,
 ) -> int:
-    """What waits and what is done, who answered how much and how fast, and how far people agree with each other."""
+    """Say what waits and what is done, who answered how much and how fast, and how far people agree with each other."""
     from rightcall.cli.desks import desk
     from rightcall.cli.screen import screen
     from rightcall.report.review.queue import print_stats

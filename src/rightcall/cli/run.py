@@ -45,7 +45,7 @@ def run(
         tuple[str, ...], Parameter(help="Trace files in place of the suite's; .gz and .zst too.", negative="")
     ] = (),
     *,
-    grader: Annotated[tuple[str, ...], _Listed, Parameter(help="Only this grader; may be given again.")] = (),
+    grader: Annotated[tuple[str, ...], _Listed, Parameter(help="Only this grader; may be repeated.")] = (),
     cases: Annotated[tuple[str, ...], _Listed, Parameter(help="Case files in place of the suite's.")] = (),
     tools: Annotated[str | None, Parameter(help="Catalog: the tools that the agent could see.")] = None,
     policy: Annotated[Path | None, Parameter(help="Policy file, in place of the suite's.")] = None,

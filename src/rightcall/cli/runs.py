@@ -32,15 +32,16 @@ def runs(
     from rightcall.report.records import print_runs, run_rows
     from rightcall.run.gating.branches import runs_of
     from rightcall.run.inputs.opening import redactor_of
-    from rightcall.store.gate_answers import newest_answers
+    from rightcall.store.gate_answers import newest_answers, overtaken
 
     check_limit(limit)
     loaded = settings_for(store, config)
     with record_for(loaded) as record:
         found = record.runs(limit) if branch is None else runs_of(record, branch, redactor_of(loaded).text)[:limit]
         answers = newest_answers(record.database, [run.id for run, _ in found])
+        old = overtaken(record.database, answers)
         if json:
-            print_json({"store": record.name, "runs": run_rows(found, answers)})
+            print_json({"store": record.name, "runs": run_rows(found, answers, old)})
         else:
-            print_runs(screen(no_color=no_color), record.name, found, answers)
+            print_runs(screen(no_color=no_color), record.name, found, answers, old)
     return 0

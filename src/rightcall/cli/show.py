@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -29,7 +29,7 @@ def show(
     from rightcall.run.log.finding import find
     from rightcall.run.results.critical import by_unit
     from rightcall.run.results.store import stored_results
-    from rightcall.store.gate_answers import newest_answer
+    from rightcall.store.gate_answers import newest_answer, overtaken
 
     loaded = settings_for(store, config)
     limit = loaded.settings.limits.conflicts
@@ -37,13 +37,17 @@ def show(
         if not json and any(run.id == id for run, _ in record.runs()):
             console, results = screen(no_color=no_color), stored_results(record, id)
             print_record(console, view_of(results, loaded, is_whole=False), failed=failed)
-            print_standing(console, newest_answer(record.database, id), results.origin)
+            old = bool(overtaken(record.database, [id]))
+            print_standing(console, newest_answer(record.database, id), results.origin, overtaken=old)
             return 0
         found = find(record, id, failed=failed)
         runs = dict.fromkeys(verdict.run_id for verdict, _ in found.results)
         signed = {(run, *unit): one for run in runs for unit, one in by_unit(record, run).items()}
         if json:
-            gate = {} if found.run is None else {"gate": newest_answer(record.database, found.run.id)}
+            gate: dict[str, Any] = {}
+            if found.run is not None:
+                old = bool(overtaken(record.database, [found.run.id]))
+                gate = {"gate": newest_answer(record.database, found.run.id), "gate_overtaken": old}
             print_json(found_facts(found, limit, signed) | gate)
         else:
             print_found(screen(no_color=no_color), found, signed)

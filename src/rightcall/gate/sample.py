@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import insort
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,21 +30,37 @@ class Names:
 
 @dataclass
 class Details:
-    """What a person looks at first: the first of them by name, and how many others there are."""
+    """What a person looks at first: the first of them by name, whoever came first, and how many others there are."""
 
-    shown: list[str] = field(default_factory=list)
+    kept: list[tuple[str, str]] = field(default_factory=list)
     number: int = 0
 
-    def add(self, text: str) -> None:
-        """Note one."""
+    def add(self, text: str, name: str = "") -> None:
+        """Note one.
+
+        Args:
+            text: what is shown.
+            name: by what it sorts, before the text itself.
+        """
         self.number += 1
-        if len(self.shown) < SHOWN:
-            self.shown.append(text)
+        if len(self.kept) < SHOWN or (name, text) < self.kept[-1]:
+            insort(self.kept, (name, text))
+            del self.kept[SHOWN:]
+
+    def extend(self, other: Details) -> None:
+        """Note all of another one."""
+        self.kept = sorted([*self.kept, *other.kept])[:SHOWN]
+        self.number += other.number
+
+    @property
+    def shown(self) -> list[str]:
+        """Those that are shown."""
+        return [text for _, text in self.kept]
 
     @property
     def left_out(self) -> int:
         """How many are not shown."""
-        return self.number - len(self.shown)
+        return self.number - len(self.kept)
 
 
 @dataclass

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import inf
+from shlex import quote
 
 import msgspec
 
@@ -90,14 +92,15 @@ class Criticals:
     """CRITICAL items by what became of them.
 
     Attributes:
-        open: those that nobody has signed, in words. first: the id of the first, to sign.
+        open: those that nobody has signed, in words, which begin with the id of the item where there is one.
         confirmed, dismissed: those that were, with who and why.
+        is_kept: whether they have items on record.
         unknown: results without a verdict that may be CRITICAL, and that nobody has looked at.
         uncounted: those of the confirmed that no rule on figures of this gate counts as failures.
     """
 
     open: Details = field(default_factory=Details)
-    first: str | None = None
+    is_kept: bool = False
     confirmed: Details = field(default_factory=Details)
     dismissed: Details = field(default_factory=Details)
     unknown: int = 0
@@ -115,7 +118,8 @@ def decide_critical(name: str, found: Criticals) -> Decision:
         reason = f"{found.uncounted} confirmed, which no rule on a share of cases counts"
     elif found.open.number:
         answer, reason = "WAIT", f"{counted(found.open.number, 'CRITICAL item')} open: a person must sign"
-        command = f"rightcall signoff {found.first}" if found.first else "rightcall review list --reason CRITICAL"
+        first = found.open.shown[0].partition(" ")[0]
+        command = f"rightcall signoff {first}" if found.is_kept else "rightcall review list --reason CRITICAL"
     elif found.unknown:
         answer = "INCONCLUSIVE"
         reason = f"{counted(found.unknown, 'result')} without a verdict may be CRITICAL: a person must look"
@@ -164,8 +168,9 @@ def decide_fit(rule: Rule, judges: Sequence[JudgeFitness]) -> Decision:
         return msgspec.structs.replace(plain, answer="FAIL", reason="; ".join(map(fitness_words, unfit)))
     if unknown:
         return msgspec.structs.replace(
-            plain, reason="; ".join(map(fitness_words, unknown)), command=f"rightcall calibrate {unknown[0].judge}"
-        )
+            plain, reason="; ".join(map(fitness_words, unknown)),
+            command=f"rightcall calibrate {quote(unknown[0].judge)}",
+        )  # fmt: skip
     return msgspec.structs.replace(plain, answer="PASS", more=0)
 
 
@@ -182,18 +187,36 @@ def fitness_words(one: JudgeFitness) -> str:
 
 
 def decide_judge_figure(rule: Rule, judges: Sequence[JudgeFitness]) -> Decision:
-    """Whether a figure of the judges' calibration reaches its limit; the weakest judge counts."""
-    decisions = [_of_judge(rule, one) for one in judges]
+    """Whether a figure of the judges' calibration reaches its limit; the weakest judge counts.
+
+    A judge whose calibration knows no FAIL, since it answers in levels or in names, has nothing to catch: where another
+    judge has, it is named and not held against anything.
+    """
+    without = [one for one in judges if _has_no_fail(rule, one)]
+    decisions = [_of_judge(rule, one) for one in judges if one not in without]
     plain = Decision(
         name=rule.name, rule=rule_words(rule), answer="INCONCLUSIVE", metric=rule.metric.words, judges=tuple(judges),
         threshold=rule.min, value=undefined("calibration", "not known"),
     )  # fmt: skip
     if not decisions:
-        return msgspec.structs.replace(plain, reason=_no_judge(rule))
+        return msgspec.structs.replace(plain, reason="; ".join(map(_no_fail, without)) or _no_judge(rule))
     order = ("FAIL", "INCONCLUSIVE", "PASS")
-    worst = min(decisions, key=lambda one: order.index(one.answer))
+    worst = min(decisions, key=lambda one: (order.index(one.answer), _height(one)))
     reasons = "; ".join(one.reason for one in decisions if one.reason)
-    return msgspec.structs.replace(worst, judges=tuple(judges), reason=reasons or None)
+    warnings = tuple(map(_no_fail, without))
+    return msgspec.structs.replace(worst, judges=tuple(judges), reason=reasons or None, warnings=warnings)
+
+
+def _height(one: Decision) -> float:
+    return -inf if one.value is None or one.value.estimate is None else one.value.estimate
+
+
+def _has_no_fail(rule: Rule, judge: JudgeFitness) -> bool:
+    return rule.metric.field == "detection" and judge.detection is None and judge.agreement is not None
+
+
+def _no_fail(judge: JudgeFitness) -> str:
+    return f"judge `{judge.judge}` gives no PASS or FAIL for {judge.grader}: there is no FAIL for it to catch"
 
 
 def _of_judge(rule: Rule, judge: JudgeFitness) -> Decision:
@@ -203,7 +226,7 @@ def _of_judge(rule: Rule, judge: JudgeFitness) -> Decision:
     plain = Decision(
         name=rule.name, rule=rule_words(rule), answer="INCONCLUSIVE", metric=rule.metric.words, threshold=rule.min,
         on=rule.on or "lower", value=value or undefined("calibration", "not known"),
-        command=f"rightcall calibrate {judge.judge}",
+        command=f"rightcall calibrate {quote(judge.judge)}",
     )  # fmt: skip
     if value is None or value.estimate is None:
         return msgspec.structs.replace(plain, reason=fitness_words(judge))

@@ -235,14 +235,14 @@ class Grader:
         )  # fmt: skip
 
     def _policy_only(self, trace: Trace, actual: Actual, breaches: Breaches, conflict: str | None) -> GoldenResult:
-        reason = _undecided(breaches) if self.matrix.policy else "nothing_expected"
+        reason = _undecided(breaches) if self.matrix.policy.has_rules else "nothing_expected"
         found = breaches.findings if conflict is None else [*breaches.findings, _conflict(conflict)]
         return GoldenResult(
             trace_id=trace.id, case_id=self.case.id, trial=trace.trial, profile=self.options.profile,
             status="UNEVALUABLE" if reason else "EVALUATED", reason=reason,
             verdict=None if reason else "FAIL" if breaches.vetoes else "PASS",
             findings=_sorted(found),
-            vetoes=tuple(breaches.vetoes), policy_only=bool(self.matrix.policy), completed=trace.completed,
+            vetoes=tuple(breaches.vetoes), policy_only=self.matrix.policy.has_rules, completed=trace.completed,
             calls=len(actual),
             alignment=tuple(Row("surplus", None, index) for index in range(len(actual))),
         )  # fmt: skip

@@ -113,7 +113,7 @@ class Matrix:
     def check_calls(self, trace: Trace, actual: Actual) -> Breaches:
         """Apply `forbidden`, `requires`, `when`, `max_calls` and `confirm` to the calls that were made."""
         found = Breaches()
-        if not self.policy:
+        if not self.policy.has_rules:
             return found
         for check in (self._check_forbidden, self._check_all_requires, self._check_when, self._check_counts):
             try:

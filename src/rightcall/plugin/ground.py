@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from rightcall.case.case import Case
 from rightcall.grade.actual import Actual
 from rightcall.grade.pair_facts import BROKEN
-from rightcall.plugin.named import check_tool
+from rightcall.plugin.named import check_arguments, check_tool
 from rightcall.plugin.undecided import Undecided
 from rightcall.plugin.wanted import Found, Wanted
 from rightcall.plugin.words import Sheet, shown
@@ -63,10 +63,11 @@ class Ground:
         """A call as an assertion describes it.
 
         Raises:
-            CaseError: it cannot be used, or its tool is not in the catalog.
+            CaseError: it cannot be used, or the catalog has no such tool, or no such argument.
         """
         wanted = Wanted.of(tool, arguments, self.state.suite.loaded.settings.aliases)
         check_tool(wanted.tool, self.state, self.said.case, self.actual)
+        check_arguments(wanted, self.state, self.actual)
         return wanted
 
     def found(self, wanted: Wanted) -> Found:

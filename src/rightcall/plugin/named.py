@@ -1,29 +1,39 @@
-"""Whether a name in an assertion is that of a tool.
+"""Whether a name in an assertion is that of a tool, or of one of its arguments.
 
-A misspelt one is never called, so that `should_not_call` would always hold.
+A misspelt one is never called, or given, so that `should_not_call` would always hold.
 
 Where a catalog is known, a name is one that it holds, an alias, a wrapped tool, or one that the agent called all the
-same; any other is an error. Without a catalog nobody can tell: a name that stands nowhere else is said in a warning.
+same; any other is an error. So is an argument that a tool's schema does not have, where it says all that there are, and
+no call gave it. Without a catalog nobody can tell: a name that stands nowhere else is said in a warning.
 """
 
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rightcall.errors import CaseError
+from rightcall.errors import CaseError, TraceError
 from rightcall.report.plain import visible
 from rightcall.trace.explain import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rightcall.case.case import Case
     from rightcall.grade.actual import Actual
     from rightcall.plugin.state import State
+    from rightcall.plugin.wanted import Wanted
 
 _LEVELS = 5
 """Frames from the warning to the test: this one, `Ground.wanted`, the assertion, its wrapper."""
+
+
+_OPEN = frozenset({
+    "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "patternProperties", "propertyNames", "dependentSchemas",
+    "dependencies", "unevaluatedProperties",
+})  # fmt: skip
+"""Parts of a schema by which a tool may take arguments that `properties` does not name."""
 
 
 class UnknownToolWarning(UserWarning):
@@ -63,6 +73,45 @@ def check_tool(name: str, state: State, case: Case | None, actual: Actual) -> No
         UnknownToolWarning,
         stacklevel=_LEVELS,
     )
+
+
+def check_arguments(wanted: Wanted, state: State, actual: Actual) -> None:
+    """Refuse the name of an argument that the tool does not have.
+
+    Args:
+        wanted: the call as the assertion describes it.
+        state: the test.
+        actual: the agent's calls, and the catalog that counts, if one is known.
+
+    Raises:
+        CaseError: the tool's schema names all its arguments, and this is none of them. The nearest one is named.
+    """
+    aliases = state.suite.loaded.settings.aliases
+    known = _arguments(wanted.tool, actual, aliases)
+    if known is None:
+        return
+    for index, name in enumerate(actual.names):
+        if name == wanted.tool:
+            with suppress(TraceError):  # bytes that no JSON reader can hold name no argument
+                known |= (actual.value(index) or {}).keys()
+    for name in wanted.nodes:
+        if name not in known:
+            tool = visible(wanted.tool)
+            raise CaseError(f"`{visible(name)}` is no argument of `{tool}` in the catalog", hint=_hint(name, known))
+
+
+def _arguments(tool: str, actual: Actual, aliases: Mapping[str, str]) -> set[str] | None:
+    """The arguments that the catalog says a tool has; `None` where there may be others."""
+    catalog, found = actual.catalog, set[str]()
+    names = [] if catalog is None else [one.name for one in catalog.tools if aliases.get(one.name, one.name) == tool]
+    for name in names:
+        schema = catalog.schema(name) if catalog is not None else {}
+        properties = schema.get("properties")
+        is_open = schema.keys() & _OPEN or schema.get("additionalProperties", False) is not False
+        if is_open or not isinstance(properties, dict):
+            return None
+        found |= properties.keys()
+    return found if names else None
 
 
 def _hint(name: str, names: set[str]) -> str:

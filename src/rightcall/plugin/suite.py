@@ -91,7 +91,8 @@ class Suite:
         for base in (folder, self.root):
             if (base / path).is_file():
                 return base / path
-        raise ConfigError("no such file", place=Place(path), hint=f"it is looked for in {folder} and {self.root}")
+        tried = " and ".join(map(str, dict.fromkeys((folder, self.root))))
+        raise ConfigError("no such file", place=Place(path), hint=f"it is looked for in {tried}")
 
     def cases(self, path: str, folder: Path) -> tuple[Case, ...]:
         """Every case of a file.

@@ -1,13 +1,36 @@
-"""Tables of figures in the terminal: columns, numbers, intervals."""
+"""Lines and tables of figures in the terminal: columns, numbers, intervals."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from rightcall.report.plain import visible
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import RenderableType
     from rich.table import Table
+
+
+def line_of(text: str, style: str = "") -> RenderableType:
+    """A line of text in which nothing is markup and nothing hidden; an indented one goes on where it began."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    words = text.lstrip(" ")
+    shown = Text(visible(words), style)
+    indent = len(text) - len(words)
+    return Padding(shown, (0, 0, 0, indent), expand=False) if indent else shown
+
+
+def packed(parts: Sequence[str], room: int, between: str = " · ") -> str:
+    """Parts in as few lines as they take; a line ends between two of them, so that no number is torn from its name."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}{between}{part}"
+        lines = [*lines[:-1], longer] if len(longer) <= room else [*lines, part]
+    return "\n".join(lines)
 
 
 def figures_table(*columns: str, first: str = "", widest: int | None = None) -> Table:

@@ -218,7 +218,8 @@ def _detail(finding: Finding, limit: int | None) -> str:
     if finding.kind == "unexpected_argument":
         return f"{path}: not expected, got {plain.value(finding.actual, limit)}"
     if finding.kind in ("wrong_argument", "data_flow_violation"):
-        return f"{path}: expected {plain.expected(finding.expected, limit)}, got {plain.value(finding.actual, limit)}"
+        expected, actual = plain.apart(plain.expected(finding.expected), plain.value(finding.actual), limit)
+        return f"{path}: expected {expected}, got {actual}"
     return f"{path}: {plain.visible(finding.message)}"
 
 

@@ -25,25 +25,33 @@ MARKS = {
 }  # fmt: skip
 """An answer in a column: the mark says it too, so that colour is never the only sign."""
 
-WIDTH = max(map(len, MARKS.values()))
-_CAUSES = 3
+_OLD = {name: f"{mark.replace('INCONCL', 'INC.').replace('NOT COMP', 'N.C.')} old" for name, mark in MARKS.items()}
+"""The same where more was recorded after it: asked again, the gate may say something else."""
+
+WIDTH = max(map(len, (*MARKS.values(), *_OLD.values())))
+_CAUSES = 12
 _LONGEST = 300
 _INDENT = 7
 
 
-def mark_of(answer: GateRecord | None) -> str:
+def mark_of(answer: GateRecord | None, *, overtaken: bool) -> str:
     """What stands in the column `gate`; a dash where nobody asked."""
-    return "–" if answer is None else MARKS[answer.answer]
+    if answer is None:
+        return "–"
+    return _OLD[answer.answer] if overtaken else MARKS[answer.answer]
 
 
-def answer_facts(answer: GateRecord | None) -> dict[str, Any] | None:
-    """The same for programs, as a list has it: who asked, when, the answer."""
+def answer_facts(answer: GateRecord | None, *, overtaken: bool) -> dict[str, Any] | None:
+    """The same for programs, as a list has it: who asked, when, the answer, whether more was recorded since."""
     if answer is None:
         return None
-    return {"answer": answer.answer, "exit_code": answer.exit_code, "at": answer.at, "asked_by": answer.asked_by}
+    return {
+        "answer": answer.answer, "exit_code": answer.exit_code, "at": answer.at, "asked_by": answer.asked_by,
+        "overtaken": overtaken,
+    }  # fmt: skip
 
 
-def print_standing(console: Console, answer: GateRecord | None, origin: Origin) -> None:
+def print_standing(console: Console, answer: GateRecord | None, origin: Origin, *, overtaken: bool) -> None:
     """Where a run was made, and what its gates last said."""
     if str(origin):
         where = f"branch {origin.branch}" if origin.branch else "no branch"
@@ -57,7 +65,10 @@ def print_standing(console: Console, answer: GateRecord | None, origin: Origin) 
     for cause in answer.causes[:_CAUSES]:
         _below(console, cause)
     if len(answer.causes) > _CAUSES:
-        console.print(Text(f"  … {len(answer.causes) - _CAUSES} more", "dim"))
+        console.print(Text(visible(f"  … {len(answer.causes) - _CAUSES} more: rightcall gate {answer.run_id}"), "dim"))
+    if overtaken:
+        line = f"  more was recorded since, such as a sign-off: rightcall gate {answer.run_id} asks again"
+        console.print(Text(visible(line), "yellow"), soft_wrap=True)
 
 
 def print_answers(console: Console, found: Iterable[tuple[int, str, GateRecord]]) -> None:

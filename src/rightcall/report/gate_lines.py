@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.padding import Padding
 from rich.text import Text
 
 from rightcall.gate.comparing import flip_words
 from rightcall.gate.decision import Decision, GateReport
 from rightcall.gate.standing import fitness_words
 from rightcall.gate.words import counted, figure, interval, listed, percent
-from rightcall.report.cells import figures_table
+from rightcall.report.cells import figures_table, line_of, packed
 from rightcall.report.plain import visible
 
 if TYPE_CHECKING:
@@ -108,20 +107,11 @@ def _table(console: Console, report: GateReport) -> None:
     answers = max(len("answer"), *(len(one.answer) for one in report.decisions))
     room = max(_NARROW, console.width - names - answers - _GAPS)
     for one in report.decisions:
-        value = Text(_packed(list(map(visible, _value(one))), room))
+        value = Text(packed(list(map(visible, _value(one))), room))
         table.add_row(Text(visible(one.name)), Text(one.answer, STYLES[one.answer]), value)
-        rule = _packed(visible(f"rule: {one.rule}").split("; "), room, "; ")
+        rule = packed(visible(f"rule: {one.rule}").split("; "), room, "; ")
         table.add_row(Text(""), Text(""), Text(rule, "dim"))
     console.print(table)
-
-
-def _packed(parts: Sequence[str], room: int, between: str = " · ") -> str:
-    """Parts in as few lines as they take; a line ends between two of them, so that no number is torn from its name."""
-    lines = [parts[0]]
-    for part in parts[1:]:
-        longer = f"{lines[-1]}{between}{part}"
-        lines = [*lines[:-1], longer] if len(longer) <= room else [*lines, part]
-    return "\n".join(lines)
 
 
 def _value(one: Decision) -> list[str]:
@@ -166,7 +156,7 @@ def _below(console: Console, one: Decision) -> None:
         return
     _line(console, f"{one.name}", "bold")
     for line in lines:
-        console.print(Padding(Text(visible(line)), (0, 0, 0, 2), expand=False))
+        _line(console, f"  {line}")
 
 
 def _lines(one: Decision) -> Iterator[str]:
@@ -256,4 +246,4 @@ def _is_outcome(part: GraderDiff) -> bool:
 
 
 def _line(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(visible(text), style))
+    console.print(line_of(text, style))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rightcall.report.cells import in_brackets
 from rightcall.report.plain import shorten
-from rightcall.report.summary import counted
+from rightcall.report.summary import counted, most_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,10 +27,10 @@ _WHERE = {
 
 def figures_words(figures: Mapping[str, Any]) -> Iterator[str]:
     """Flags, levels and hints of a run, in words."""
-    kinds = " · ".join(f"{kind} {n}" for kind, n in figures["flags"].items())
+    kinds = " · ".join(f"{kind} {n}" for kind, n in most_first(figures["flags"]))
     yield f"flags: {kinds or 'none'}"
     low, readings = figures["below_limit"], figures["readings"]
-    said = " · ".join(f"{status} {n}" for status, n in readings.items())
+    said = " · ".join(f"{status} {n}" for status, n in sorted(readings.items()))
     yield f"readings: {said or 'none'} · below {low['limit']:g}: {in_brackets(low['share'], 3)}"
     found = figures["unsupported_values"]
     if found["readings"]:

@@ -56,8 +56,10 @@ def _rubric(result: Mapping[str, Any]) -> str:
 def _golden(result: Mapping[str, Any]) -> str:
     overall = result["metrics"]["overall"]
     figure = "policy only" if overall is None else f"overall {overall:.2f}"
-    vetoes = "; ".join(veto["message"] for veto in result["vetoes"])
-    return f"{figure} · veto: {vetoes}" if vetoes else figure
+    if vetoes := "; ".join(veto["message"] for veto in result["vetoes"]):
+        return f"{figure} · veto: {vetoes}"
+    found = next(iter(result["findings"]), None)  # the worst stands first
+    return figure if found is None else f"{figure} · {found['message']}"
 
 
 def _probe(result: Mapping[str, Any]) -> str:

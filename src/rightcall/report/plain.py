@@ -45,6 +45,17 @@ def shorten_middle(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - tail - 1]}…{text[len(text) - tail :]}"
 
 
+def apart(first: str, second: str, limit: int | None) -> tuple[str, str]:
+    """Two texts of at most `limit` characters each, both from where one sees in what they differ."""
+    short = shorten(first, limit), shorten(second, limit)
+    if limit is None or first == second or short[0] != short[1]:
+        return short
+    differ = (at for at, (one, other) in enumerate(zip(first, second, strict=False)) if one != other)
+    same = next(differ, min(len(first), len(second)))
+    begin = same - limit // 3
+    return shorten(f"…{first[begin:]}", limit), shorten(f"…{second[begin:]}", limit)
+
+
 def value(item: JsonValue, limit: int | None = None) -> str:
     """A JSON value on one line."""
     return shorten(visible(_encode(item).decode()), limit)

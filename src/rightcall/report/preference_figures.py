@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rightcall.report.summary import counted
+from rightcall.report.summary import counted, most_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ def lines(figures: Mapping[str, Any]) -> Iterator[Line]:
         shown = f"{_share(one['agreement'])} of {counted(one['n'], 'pair')}{also}"
         yield f"judges {' and '.join(one['judges'])} agree on {shown}", ""
     if figures["quality"]:
-        words = " · ".join(f"{what} {n}" for what, n in figures["quality"].items())
+        words = " · ".join(f"{what} {n}" for what, n in most_first(figures["quality"]))
         yield f"left out for data quality: {words}", "warning"
 
 
@@ -105,7 +105,7 @@ def _parts(one: Mapping[str, Any]) -> Iterator[Line]:
         )
     code = one["by_code"]
     if code["reasons"]:
-        reasons = ", ".join(f"{reason} {n}" for reason, n in code["reasons"].items())
+        reasons = ", ".join(f"{reason} {n}" for reason, n in most_first(code["reasons"]))
         b, a = one["agent_b"], one["agent_a"]
         yield f"by code ({reasons}): {b} {code['wins_b']} : {code['wins_a']} {a}, tie {code['ties']}", ""
         rate = one["judged"]["win_rate"]
@@ -117,7 +117,8 @@ def _parts(one: Mapping[str, Any]) -> Iterator[Line]:
         also = ", and looks surer than it is: the end was chosen by the result" if one["stopped_early"] else ""
         yield f"with ties as half a win: {one['agent_b']} {_share(net)} of {net['n']}{also}", ""
     if one["without_verdict"]:
-        yield "without a verdict: " + " · ".join(f"{why} {n}" for why, n in one["without_verdict"].items()), "warning"
+        reasons = " · ".join(f"{why} {n}" for why, n in most_first(one["without_verdict"]))
+        yield f"without a verdict: {reasons}", "warning"
     if one["without_counterpart"]:
         yield f"{counted(one['without_counterpart'], 'trace')} without a counterpart: in no pair", "warning"
 

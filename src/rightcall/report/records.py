@@ -21,7 +21,7 @@ from rightcall.run.judging.items import NO_REVIEW
 from rightcall.run.results.model import SUITE, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from rich.console import Console
 
@@ -40,14 +40,14 @@ _INDENT = 14
 
 
 def run_rows(
-    runs: Sequence[tuple[RunRecord, RunEvent | None]], answers: Mapping[str, GateRecord]
+    runs: Sequence[tuple[RunRecord, RunEvent | None]], answers: Mapping[str, GateRecord], overtaken: Container[str]
 ) -> list[dict[str, Any]]:
-    """Runs as plain values, each with what its gates last said."""
+    """Runs as plain values, each with what its gates last said, and whether more was recorded since."""
     return [
         {
             "id": run.id, "grader": run.grader, "started_at": run.started_at,
             "status": "unfinished" if event is None else event.status, "message": event and event.message,
-            "gate": answer_facts(answers.get(run.id)), "facts": run.facts,
+            "gate": answer_facts(answers.get(run.id), overtaken=run.id in overtaken), "facts": run.facts,
             "summary": {} if event is None else event.summary,
         }
         for run, event in runs
@@ -55,17 +55,18 @@ def run_rows(
 
 
 def print_runs(
-    console: Console, store: str, runs: Sequence[tuple[RunRecord, RunEvent | None]], answers: Mapping[str, GateRecord]
-) -> None:
+    console: Console, store: str, runs: Sequence[tuple[RunRecord, RunEvent | None]],
+    answers: Mapping[str, GateRecord], overtaken: Container[str],
+) -> None:  # fmt: skip
     """Runs, two lines each: what it was and what its gates said, and what came of it, on which branch."""
     if not runs:
         console.print(Text(f"no runs in {store} yet: rightcall selection, rubric or golden --store writes one"))
         return
     header = f"{'run':<{_INDENT}}{'started':<16}  {'grader':<9}  {'status':<11}  {'gate':<{WIDTH}}  judge"
     console.print(Text(header, "bold"))
-    for row in run_rows(runs, answers):
+    for row in run_rows(runs, answers, overtaken):
         judges = ", ".join(_judges(row)) or "code alone"
-        gate = mark_of(answers.get(row["id"]))
+        gate = mark_of(answers.get(row["id"]), overtaken=row["id"] in overtaken)
         first = f"{row['id']:<{_INDENT}}{moment(row['started_at'])}  {row['grader']:<9}  {row['status']:<11}"
         _line(console, f"{first}  {gate:<{WIDTH}}  {judges}", _run_style(row["status"]))
         _below(console, " · ".join(part for part in (str(Origin.of(row["facts"])), _came_of(row)) if part))

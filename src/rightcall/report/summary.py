@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from rightcall.case.policy import SEVERITIES
 from rightcall.run.golden.means import means_of
 
 if TYPE_CHECKING:
@@ -85,3 +86,9 @@ def counted(number: int, thing: str) -> str:
 def most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """Counts with the largest first and equal ones by name: never in the order in which they came in."""
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def gravest_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Counts by severity, from CRITICAL to NONE: a record keeps them in the order of the alphabet."""
+    known = [(name, counts[name]) for name in reversed(SEVERITIES) if name in counts]
+    return [*known, *sorted((name, n) for name, n in counts.items() if name not in SEVERITIES)]

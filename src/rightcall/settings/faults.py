@@ -162,8 +162,12 @@ def _wrong_value(kind: Any, path: Path, value: Any, got: str | None) -> Fault:
     there = type_at(kind, path)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     wanted = bounds(there) if is_number and not (isinstance(value, float) and "whole" in allowed(there)) else ""
-    guess = nearest(value, choices(there)) if isinstance(value, str) else None
-    return Fault(path, f"must be {wanted or allowed(there)}, got {got}", f"did you mean `{guess}`?" if guess else None)
+    is_text = isinstance(value, str)
+    guess = nearest(value, choices(there)) if is_text else None
+    hint = f"did you mean `{guess}`?" if guess else None
+    if is_text and allowed(there) == "a table":  # a path, where other settings take one
+        hint = f"its keys stand in the settings themselves, under [{key_path(path)}]"
+    return Fault(path, f"must be {wanted or allowed(there)}, got {got}", hint)
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -125,7 +125,7 @@ def _patterns(settings: Settings) -> Iterator[Fault]:
 
 def _policy(policy: Policy, aliases: dict[str, str]) -> Iterator[Fault]:
     """The parts of rules that cannot be compiled."""
-    if not policy:
+    if not policy.has_rules:
         return
     from rightcall.grade.safety import Matrix
 

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rightcall.stats.intervals import Estimate, invalid, undefined, wilson
 from rightcall.stats.sizes import cases_at_share, more_to_reach
@@ -76,6 +77,18 @@ class Condition(Struct, frozen=True, kw_only=True):
     on: Literal["lower", "point"]
     more: int | None
     reason: str | None = None
+
+
+class Silent(Struct, frozen=True, kw_only=True):
+    """Labels that a judge gave no answer to that can be read, each counted as answered wrong.
+
+    Attributes:
+        labels: how many. agreement, detection: the figures with them.
+    """
+
+    labels: int
+    agreement: Estimate
+    detection: Estimate | None
 
 
 class Missing(Struct, frozen=True, kw_only=True):
@@ -172,6 +185,19 @@ def condition(name: str, value: Estimate, threshold: float) -> Condition:
     return _condition(name, value, threshold, "INCONCLUSIVE", more, f"{shown}, is not shown to reach {threshold:g}")
 
 
+def _with_silence(one: Condition, silent: Silent | None) -> Condition:
+    """What is passed only since the judge was silent is not shown."""
+    worst = None if silent is None else {"agreement": silent.agreement, "detection": silent.detection}.get(one.name)
+    if silent is None or worst is None or one.answer != "PASS" or one.threshold is None:
+        return one
+    held = condition(one.name, worst, one.threshold)
+    if held.answer == "PASS":
+        return one
+    number = f"{silent.labels} label{'' if silent.labels == 1 else 's'}"
+    reason = f"{one.name}: the judge gave no answer to {number}; with each counted as wrong, {held.reason}"
+    return replace(one, answer="INCONCLUSIVE", more=None, reason=reason)
+
+
 def apart(value: float, limit: float) -> str:
     """A number in 4 digits, or as many as it takes to stand on its side of a limit."""
     for digits in range(4, 18):
@@ -230,11 +256,13 @@ def fitness(
     detection: Estimate | None = None,
     people: Estimate | None = None,
     beside: Estimate | None = None,
+    silent: Silent | None = None,
     bar: Bar = NOMINAL,
 ) -> Fitness:
     """Is a judge fit to decide?
 
-    * `FIT`: the labels are enough, and every condition that the bar asks for passes.
+    * `FIT`: the labels are enough, and every condition that the bar asks for passes, also if each label that the judge
+      gave no answer to counts as answered wrong.
     * `NOT_FIT`: a condition fails, on at least 50 labels, and either the labels are enough, or its whole interval is
       below. A low estimate of few labels alone is no verdict. Nor is a low agreement beyond chance where people gave
       nearly every item one answer (see `VARIED_FROM`): chance alone agrees there, whatever the judge is worth.
@@ -247,13 +275,17 @@ def fitness(
         people: the agreement among people, by the same figure.
         beside: the judge's agreement with these people, one by one, on the items that they were compared on, which is
             what is held against it; if not given, `agreement` is.
+        silent: the figures with the labels that it gave no answer to.
         bar: what is asked for.
 
     Raises:
         ConfigError: `STAT_VALUE_INVALID` for counts that cannot be.
     """
     labels, missing = sum(counts.values()), missing_labels(counts, bar)
-    conditions = _conditions(agreement, detection, people, agreement if beside is None else beside, bar)
+    conditions = tuple(
+        _with_silence(one, silent)
+        for one in _conditions(agreement, detection, people, agreement if beside is None else beside, bar)
+    )
     enough = not missing.at_least
     varied = sum(count >= VARIED_FROM for count in counts.values()) > 1
     held = [one for one in conditions if varied or one.name == "detection"]

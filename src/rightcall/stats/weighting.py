@@ -54,7 +54,8 @@ def weighted_mean(
       worth), times (z/t)² for the same degrees of freedom, as in `rightcall.stats.clusters`.
 
     Equal labels have no spread. With a `scale` the interval is then mean ± u (distance to the ends), u = 1 - e^(1/m)
-    with m the smaller of C and Kish's number and e = (1 - confidence)/2; without one there is none.
+    with m the smaller of C and Kish's number and e = (1 - confidence)/2; without one there is none. Nor is
+    there one where labels differ and yet each case, or each item that was drawn by chance, comes to the mean.
 
     Args:
         values: the labels, 0 and 1 for a share.
@@ -101,6 +102,8 @@ def weighted_mean(
         low, high = _interval(mean, error, min(size, effective) - 1, confidence, worth if is_share else None)
         bottom, top = scale or (low, high)
         low, high = max(bottom, low), min(top, high)
+    else:
+        reason = "the labels of every case come to the mean; their spread is not known"
     found = Estimate(estimate=mean, low=low, high=high, n=n, method=method, excluded=excluded, reason=reason)
     return Weighted(estimate=found, effective=effective, standard_error=error)
 

@@ -215,7 +215,7 @@ def _sqlite(path: Path, *, create: bool, timeout: float) -> Database:
         if not create:
             raise StoreError(
                 "there is no store here", code="STORE_UNREACHABLE", place=place,
-                hint="a judged run makes one (`rightcall rubric TRACES`); `--store` names another",
+                hint="`rightcall run` makes one; `--store` names another",
             )  # fmt: skip
         _make_folder(path)
     elif (reading := only_read(path)) is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rightcall.report.calibration.confidence import confidence_view
 from rightcall.report.calibration.model import CalibrationView, FieldView, Figure, Requirement
 from rightcall.report.calibration.words import (
+    NOTHING,
     failing,
     headline,
     in_short,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rightcall.report.calibration.model import Kind
     from rightcall.run.calibration.calibrating import Calibration, CalibrationReport, Verdict
     from rightcall.run.calibration.figures import Figures
+    from rightcall.run.calibration.people import People
     from rightcall.stats.fitness import Condition
     from rightcall.stats.intervals import Estimate
 
@@ -202,9 +204,15 @@ def _notes(one: Calibration, found: Figures) -> Iterator[str]:
     else:
         yield (
             f"items that two people answered: {one.people.items}; {headline(one)} of the two "
-            f"{in_short(one.people.agreement)}, of the judge with each of them {in_short(one.people.judge)}"
+            f"{in_short(one.people.agreement)}, of the judge with each of them {_beside(one.people)}"
         )
     yield from _corrected(one)
+
+
+def _beside(people: People) -> str:
+    """The judge's figure beside that of people, without a reason that was just given."""
+    mine, theirs = people.judge, people.agreement
+    return NOTHING if mine.estimate is None and mine.reason == theirs.reason else in_short(mine)
 
 
 def _caught(one: Calibration, found: Figures) -> Iterator[str]:

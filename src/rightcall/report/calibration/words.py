@@ -40,9 +40,9 @@ def between(value: Estimate, limit: float | None = None) -> str:
 
 
 def in_short(value: Estimate, limit: float | None = None) -> str:
-    """`0.844 [0.712, 0.923]`, or why there is none."""
+    """`0.844 [0.712, 0.923]`; `– (why)` where there is none."""
     if value.estimate is None:
-        return value.reason or "undefined"
+        return f"{NOTHING} ({value.reason or 'undefined'})"
     shown = value_of(value, limit)
     if value.low is None or value.high is None:
         return shown

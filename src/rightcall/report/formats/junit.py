@@ -1,7 +1,8 @@
 """A report as JUnit XML, in the dialect that Jenkins, GitLab and most other CIs read.
 
 One `testsuite` a grader, one `testcase` a result: `failure` for a verdict FAIL, `error` where there is no verdict,
-`skipped` where a person must act first, or where nothing was to be judged. Results stand in the same order each time.
+`skipped` where a person must act first, or where nothing was to be judged. What was not read or not asked has no
+result; it is one `testcase` more, with an `error`. Results stand in the same order each time.
 Only elements and attributes are used that the strictest reader takes: one that checks a schema refuses the whole file
 for a `file` or `line` of a test case, so the place of a case stands in its text.
 """
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rightcall.report.view.model import CaseView, Counts, GraderView, ReportView
+
+UNREAD = "not read or not asked"
+"""The name of what has no result."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 
@@ -45,6 +49,7 @@ def write_junit(view: ReportView, stream: IO[bytes]) -> None:
             _put(stream, _testcase(case))
         else:
             held = None
+        _put(stream, _unread(grader))
         _put(stream, "  </testsuite>\n")
     _put(stream, "</testsuites>\n")
 
@@ -69,8 +74,9 @@ def _attributes(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def _totals(counts: Counts) -> list[int]:
-    """Cases, failures, errors, skipped."""
-    return [counts.n, counts.failed, counts.error - counts.aside, counts.waiting + counts.aside]
+    """Cases, failures, errors, skipped; what has no result at all is one case and one error."""
+    unread = int(counts.unread > 0)
+    return [counts.n + unread, counts.failed, counts.error - counts.aside + unread, counts.waiting + counts.aside]
 
 
 def _counted(numbers: Iterable[int]) -> list[tuple[str, str]]:
@@ -101,6 +107,15 @@ def _testcase(case: CaseView) -> str:
     inner = _inner(case)
     head = f"    <testcase{_attributes(pairs)}"
     return f"{head}>\n{inner}    </testcase>\n" if inner else f"{head}/>\n"
+
+
+def _unread(grader: GraderView) -> str:
+    """What was selected and has no result, as one case: a viewer that shows results alone would else be green."""
+    if not grader.counts.unread:
+        return ""
+    case = _attributes([("classname", f"rightcall.{grader.grader}"), ("name", UNREAD)])
+    error = _attributes([("message", f"{grader.counts.unread:,} {UNREAD}"), ("type", "no_result")])
+    return f"    <testcase{case}>\n      <error{error}/>\n    </testcase>\n"
 
 
 def _inner(case: CaseView) -> str:

@@ -19,6 +19,8 @@ from rightcall.report.plain import shorten, visible
 from rightcall.report.view.verdict_words import answer_of, causes_beside
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rightcall.errors import Place
     from rightcall.report.view.model import CaseView, PolicyFinding, ReportView
 
@@ -85,20 +87,35 @@ def document(view: ReportView) -> dict[str, Any]:
 def _results(view: ReportView) -> tuple[list[dict[str, Any]], int]:
     """The findings, the worst first, and how many more there are than a file takes."""
     found: dict[str, dict[str, Any]] = {}
+    seen: dict[str, set[str]] = {}
     left = 0
-    for case in view.failures():
+    for case in _cases(view):
         before: Counter[str] = Counter()
         for one in case.findings:
             key = _fingerprint(case, one.rule, before[one.rule])
             before[one.rule] += 1
-            if key in found:  # another trial of the case, or another grader that saw the same
-                found[key]["occurrenceCount"] += 1
+            if key in found:  # another trial of the case, or another grader that saw the same of the same trace
+                seen[key].add(case.unit)
             elif len(found) < MOST:
-                found[key] = _result(case, one, key)
+                found[key], seen[key] = _result(case, one, key), {case.unit}
             else:
                 left += 1
+    for key, result in found.items():
+        result["occurrenceCount"] = len(seen[key])
     results = sorted(found.values(), key=lambda one: _ORDER.index(one["properties"]["severity"]))
     return results, left
+
+
+def _cases(view: ReportView) -> Iterator[CaseView]:
+    """Every result that may have a finding: those that are listed, the worst first, then what passed all the same."""
+    listed = set()
+    for case in view.failures():
+        if case.outcome == "passed":
+            listed.add((case.grader, case.unit))
+        yield case
+    for case in view.cases():
+        if case.outcome == "passed" and (case.grader, case.unit) not in listed:
+            yield case
 
 
 def _fingerprint(case: CaseView, rule: str, number: int) -> str:
@@ -116,7 +133,6 @@ def _result(case: CaseView, one: PolicyFinding, fingerprint: str) -> dict[str, A
         "message": {"text": visible(text)},
         "locations": [_location(case)],
         "partialFingerprints": {FINGERPRINT: fingerprint},
-        "occurrenceCount": 1,
         "properties": {
             "severity": one.severity, "vetoes": one.vetoes, "grader": case.grader, "case": visible(about),
             "trace": visible(case.trace_id or ""),

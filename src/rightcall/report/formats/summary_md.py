@@ -144,7 +144,7 @@ def _blocks(view: ReportView) -> Iterator[str]:
         *(f"{one.grader}: {note}" for one in view.graders for note in one.warnings),
     ]
     if notes:
-        yield "\n".join(f"> - {text(note)}" for note in notes)
+        yield "\n".join(f"> - {text(note)}" for note in dict.fromkeys(notes))
     if view.gate is not None:
         yield from _gate(view.gate)
     asked = [judge for one in (view.gate.decisions if view.gate is not None else ()) for judge in one.judges]

@@ -48,7 +48,7 @@ class JudgedRun(Generic[R]):
         return summary(self._judged)
 
     def to_frame(self, kind: Library | None = None) -> Any:
-        """The results as a data frame of pandas, or of polars where there is no pandas: see `report.frames.to_frame`.
+        """The results as a data frame of pandas, or of polars where there is no pandas: see `report.formats.frames`.
 
         Raises:
             MissingExtraError: neither is installed, or not the one that was asked for.

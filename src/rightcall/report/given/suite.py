@@ -45,7 +45,7 @@ class FinishedSuite:
         return f"FinishedSuite({self.id}, {self.status}, {answer}: {sizes})"
 
     def to_frame(self, grader: str, kind: Library | None = None) -> Any:
-        """The results of one grader as a data frame: see `report.frames.to_frame`.
+        """The results of one grader as a data frame: see `report.formats.frames`.
 
         Raises:
             ConfigError: a grader that this run does not have.

@@ -62,7 +62,7 @@ def shown(item: Estimate, threshold: float | None = None, scale: tuple[float, fl
 
 def is_count(item: Estimate) -> bool:
     """Is the figure a number of things, which has no interval and no decimals?"""
-    return item.method == "count" and item.estimate is not None and item.estimate.is_integer()
+    return item.method == "count" and item.estimate is not None and float(item.estimate).is_integer()
 
 
 def digits_for(scale: tuple[float, float]) -> int:
@@ -84,7 +84,7 @@ def number(value: float | None, digits: int = 3, marks: Iterable[float] = ()) ->
 
 def exact(value: float) -> str:
     """A number that a person wrote, as it was written: 0.98, 3, −0.02."""
-    return _signed(f"{int(value):,}" if value.is_integer() else repr(value))
+    return _signed(f"{int(value):,}" if float(value).is_integer() else repr(value))
 
 
 def whole(value: int) -> str:

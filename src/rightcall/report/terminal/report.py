@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from rich.rule import Rule
 from rich.text import Text
 
-from rightcall.report.cells import figures_table
+from rightcall.report.cells import figures_table, line_of
 from rightcall.report.plain import moment, visible
-from rightcall.report.terminal.results import print_case, print_results, scores_table
+from rightcall.report.terminal.results import print_case, print_results, print_scores
 from rightcall.report.view.model import Extent, Line, Table
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def print_title(console: Console, name: str) -> None:
 
 def print_line(console: Console, text: str, style: str = "") -> None:
     """Print a line of text in which nothing is markup and nothing hidden."""
-    console.print(Text(visible(text), style))
+    console.print(line_of(text, style))
 
 
 def warning_style(line: str) -> str:
@@ -143,7 +143,7 @@ def _print_scored(console: Console, view: ReportView, part: GraderView, look: Lo
     is_short = part.counts.n <= MOST_ROWS or look.is_whole
     rows = list(islice(_of(view.cases() if is_short else view.failures(), part), MOST_ROWS))
     if rows:
-        console.print(scores_table(part, rows))
+        print_scores(console, part, rows)
     if left := part.counts.n - len(rows):
         console.print(Text(f"({left} of {part.counts.n} results are not in this table; -o FILE writes all)", "dim"))
     shown = view.cases() if look.is_whole else islice(view.failures(), look.explained)

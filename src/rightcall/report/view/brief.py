@@ -12,10 +12,12 @@ from rightcall.report.cells import between, number
 from rightcall.report.figures import DIMENSIONS
 from rightcall.report.interpretation_figures import doubles_words, figures_words
 from rightcall.report.preference_figures import lines, standing_words, unranked
+from rightcall.report.summary import gravest_first, most_first
 from rightcall.report.view.model import Line, Table
+from rightcall.run.results.order import natural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Brief = Iterator[Table | Line]
 
@@ -38,10 +40,10 @@ def selection(figures: Mapping[str, Any]) -> Brief:
     ]  # fmt: skip
     rows += [_row("destructive", risky["pass_rate"], " steps")] if risky["steps"] else []
     yield _table(("", "value", "95 % interval", "n"), rows)
-    yield Line(f"failures: {_counts(figures['failures']) or 'none'}")
+    yield Line(f"failures: {_counts(most_first(figures['failures'])) or 'none'}")
     alone = {name: n for name, n in figures["by_code_alone"].items() if name != "UNEVALUABLE"}
     if sum(alone.values()) != figures["passed"] + figures["failed"]:
-        words = " · ".join(f"{name} {n}" for name, n in figures["by_code_alone"].items())
+        words = " · ".join(f"{name} {n}" for name, n in sorted(figures["by_code_alone"].items()))
         yield Line(f"by code alone, those without a judge's answer included: {words}", "dim")
     confused = [cell for cell in figures["confusion"] if cell["expected"] != cell["selected"] and cell["n"] > 1]
     for cell in sorted(confused, key=lambda cell: (-cell["n"], cell["expected"], cell["selected"]))[:_CONFUSED]:
@@ -61,7 +63,7 @@ def rubric(figures: Mapping[str, Any]) -> Brief:
             cells = [number(mean["estimate"], 2), between(mean, 1), str(mean["n"])]
             rows.append((shown, *cells, *(str(levels.get(str(level), "")) for level in range(1, 6))))
     yield _table(("", "mean", "95 %", "n", "1", "2", "3", "4", "5"), rows)
-    yield Line(f"severity: {_counts(figures['severities']) or 'none judged'}")
+    yield Line(f"severity: {_counts(gravest_first(figures['severities'])) or 'none judged'}")
     if n := figures.get("overruled_by_code"):
         yield Line(f"the Safety Matrix raised the judge's severity in {n} of these", "warning")
 
@@ -93,7 +95,7 @@ def interpretation(figures: Mapping[str, Any]) -> Brief:
     """What was skipped, fidelity by tool and version, flags, what two judges show."""
     skipped = figures["without_reading"]
     if skipped["n"]:
-        reasons = " · ".join(f"{reason} {n}" for reason, n in skipped["by_reason"].items())
+        reasons = _counts(most_first(skipped["by_reason"]))
         yield Line(f"{skipped['n']} more without a reading (skipped, listed): {reasons}")
         for one in skipped["listed"][:_NAMED]:
             yield Line(f"  {one['step_id']} {one['tool']} {one['reason']}", "dim")
@@ -164,8 +166,13 @@ def own(figures: Mapping[str, Any]) -> Brief:
         if one["mean"] is not None:
             mean = one["mean"]
             rows.append((f"{name} mean", number(mean["estimate"], 2), between(mean, 2), str(mean["n"])))
-        rows += [_row(f"{name} = {value}", share, "") for value, share in one["values"].items()]
+        rows += [_row(f"{name} = {value}", share, "") for value, share in values_of(one)]
     yield _table(("field", "share", "95 % interval", "n"), rows)
+
+
+def values_of(field: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The values of a field with their shares, as people count."""
+    return sorted(field["values"].items(), key=lambda one: natural(one[0]))
 
 
 # ---- all -------------------------------------------------------------------------------------------------------------
@@ -179,5 +186,5 @@ def _row(name: str, estimate: Mapping[str, Any], unit: str) -> tuple[str, ...]:
     return name, number(estimate["estimate"], 3), between(estimate, 3), f"{estimate['n']}{unit}"
 
 
-def _counts(counts: Mapping[str, int]) -> str:
-    return " · ".join(f"{name} {n}" for name, n in counts.items() if n)
+def _counts(counts: Iterable[tuple[str, int]]) -> str:
+    return " · ".join(f"{name} {n}" for name, n in counts if n)

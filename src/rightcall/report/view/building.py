@@ -21,7 +21,15 @@ from rightcall.report.view.case import Cases, severity_of
 from rightcall.report.view.facts import facts_of
 from rightcall.report.view.fields import names_of
 from rightcall.report.view.golden import METRICS, GoldenCollector
-from rightcall.report.view.headline import asked_lines, audit_lines, counts_lines, read_lines, spent_lines, waits_lines
+from rightcall.report.view.headline import (
+    asked_lines,
+    audit_lines,
+    counts_lines,
+    critical_lines,
+    read_lines,
+    spent_lines,
+    waits_lines,
+)
 from rightcall.report.view.model import Counts, Extent, GraderView, ReportView
 from rightcall.report.view.preference import PreferenceCollector
 from rightcall.report.view.rows import Kept, outcome_of, plain_of, rank_of
@@ -136,7 +144,8 @@ class _Part:
         return GraderView(
             grader=grader, counts=counts, headline=(*headline, *self._coverage(counts), *spent, *found.closing),
             asked=tuple(asked_lines(grader, self.results.facts)), read=tuple(read_lines(self.results.facts)),
-            lines=(*self._without(), *self._coverage(counts), *found.lines), warnings=tuple(self._warnings()),
+            lines=(*self._without(), *self._coverage(counts), *found.lines, *critical_lines(self.signed)),
+            warnings=tuple(self._warnings()),
             bars=_held_against(found.bars, gate, grader), tables=tuple(found.tables), matrices=tuple(found.matrices),
             reliability=tuple(found.reliability), brief=tuple(found.brief),
             audit=tuple(audit_lines(grader, self.judges)), judges=_fitness(gate, grader),
@@ -209,7 +218,7 @@ def _read(number: int, one: GraderResults, kept: Kept, limit: float, *, is_whole
     for row in one.rows():
         result = plain_of(row)
         severity = severity_of(row, result)
-        rank = rank_of(row, severity, vetoed=bool(getattr(result, "vetoes", ())))
+        rank = rank_of(row, severity, [veto.severity for veto in getattr(result, "vetoes", ())])
         part.add(row, result, severity, is_listed=rank is not None)
         kept.add(number, row, rank)
     return part
@@ -259,6 +268,7 @@ def _notes(results: RunResults, graders: tuple[GraderView, ...]) -> Iterator[str
         yield f"the run is not complete ({results.status}): {results.message or 'it goes on, or was broken off'}"
     if not graders:
         yield "the run holds no grader: there is nothing to report"
+    yield from results.part
     for one in graders if len(graders) > 1 else ():
         bad = one.counts.error - one.counts.aside
         if bad:

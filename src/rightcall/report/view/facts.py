@@ -24,6 +24,7 @@ _TERMS = (
     "quorum",
     "limit",
     "only",
+    "tags",
     "mapping",
     "policy_sha256",
 )
@@ -70,8 +71,8 @@ def _facts(facts: Mapping[str, Any], hashes: Mapping[str, str]) -> Iterator[tupl
     if isinstance(tools, dict):
         yield "catalog", f"{tools['file']} sha256 {tools.get('sha256', '')}"
     for key in _TERMS:
-        if facts.get(key) is not None:
-            yield key, str(facts[key])
+        if (value := facts.get(key)) is not None:
+            yield key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _left_out(view: GraderView) -> str:

@@ -1,7 +1,8 @@
 """The fields of a result by name, for tables that programs read: every number as it is, nothing rounded.
 
 Metrics and the fields of a reply get a name each. Of findings there are the kinds, of vetoes the rules, of judges what
-of their replies contradicts code. Other lists are joined, and what has parts of its own is JSON.
+of their replies contradicts code. Other lists of words are joined by spaces; lists of sentences, and what has parts of
+its own, are JSON.
 """
 
 from __future__ import annotations
@@ -85,9 +86,14 @@ def _parts(name: str, item: Any) -> Iterator[tuple[str, Plain]]:
 def _plain(item: Any) -> Plain:
     if item is None or isinstance(item, (str, int, float)):
         return item
-    if isinstance(item, (list, tuple)) and not any(isinstance(one, (dict, list, tuple)) for one in item):
-        return " ".join(map(str, item)) or None
+    if isinstance(item, (list, tuple)) and all(map(_is_word, item)):
+        return " ".join(item) or None
     return msgspec.json.encode(item).decode()
+
+
+def _is_word(item: Any) -> bool:
+    """Whether a part of a list stays one part between spaces."""
+    return isinstance(item, str) and item.split() == [item]
 
 
 def _conflicts(value: Mapping[str, Any]) -> set[str]:

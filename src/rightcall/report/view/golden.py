@@ -10,6 +10,7 @@ from array import array
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
+from rightcall.case.policy import SEVERITIES
 from rightcall.grade.verdict import GoldenResult
 from rightcall.report.summary import NOT_SUCCESS, counted, most_first
 from rightcall.report.view.model import Bar, Table
@@ -75,7 +76,8 @@ class GoldenCollector:
         self._with: Counter[str] = Counter()
         self._tools: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._vetoes: Counter[str] = Counter()
-        self._vetoed = self._signed = self._policy_only = self._incomplete = 0
+        self._vetoed = self._signed = self._policy_only = self._incomplete = self._breaking = 0
+        self._breaches: Counter[tuple[str, str]] = Counter()
         self._excluded = int(own.get("skipped") or 0)
 
     def add(self, row: Row, result: Any) -> None:
@@ -101,6 +103,8 @@ class GoldenCollector:
                 values.append(value)
                 clusters.append(cluster)
         self._find(result)
+        if row.effective == "PASS":
+            self._breach(result)
 
     def _find(self, result: GoldenResult) -> None:
         self._vetoed += bool(result.vetoes)
@@ -111,6 +115,16 @@ class GoldenCollector:
             if column and tool:
                 self._tools[tool][column] += 1
         self._with.update({finding.kind for finding in result.findings})
+
+    def _breach(self, result: GoldenResult) -> None:
+        """What a passed result breaks all the same: a rule that is no veto."""
+        found = {
+            (one.severity, one.message.partition(":")[0])
+            for one in result.findings
+            if one.kind == "policy_violation" and one.severity != "NONE"
+        }
+        self._breaking += bool(found)
+        self._breaches.update(found)
 
     def parts(self) -> Parts:
         """The part of the report."""
@@ -134,9 +148,15 @@ class GoldenCollector:
         if self._reasons:
             reasons = ", ".join(f"{reason} {n}" for reason, n in most_first(self._reasons))
             line += f", {self._reasons.total()} unevaluable ({reasons})"
-        if rate.estimate is None:
-            return [line]
-        return [line, f"pass rate {figure(rate)} n={rate.n} ({rate.reason or rate.method})"]
+        lines = [line]
+        if rate.estimate is not None:
+            lines.append(f"pass rate {figure(rate)} n={rate.n} ({rate.reason or rate.method})")
+        if self._breaking:
+            order = sorted(self._breaches.items(), key=lambda one: (-SEVERITIES.index(one[0][0]), -one[1], one[0][1]))
+            rules = " · ".join(f"{severity} {rule} {n}" for (severity, rule), n in order)
+            break_ = "breaks" if self._breaking == 1 else "break"
+            lines.append(f"{self._breaking} PASS {break_} the policy by rules that are no veto: {rules}")
+        return lines
 
     def _lines(self) -> list[str]:
         lines = []

@@ -99,6 +99,11 @@ def waits_lines(run_id: str | None, summary: Mapping[str, Any], signed: Mapping[
     if reviews and run_id is not None:
         yield f"for review: {' · '.join(f'{reason} {n}' for reason, n in most_first(reviews))}"
         yield f"  rightcall review list --run {run_id}"
+    yield from critical_lines(signed)
+
+
+def critical_lines(signed: Mapping[str, int]) -> Iterator[str]:
+    """How many CRITICAL items there are, by what became of them; nothing where there is none."""
     if signed:
         parts = [f"{signed[state]} {words}" for state, words in _STANDS.items() if signed.get(state)]
         yield f"CRITICAL {sum(signed.values())}: {' · '.join(parts)}"

@@ -20,14 +20,14 @@ from rightcall.run.results.model import Row
 from rightcall.run.results.order import natural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from rightcall.report.view.model import Outcome
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Row).decode
-WORST, FAILED, ERROR, SERIOUS = range(4)
-"""Where a result stands among those that are listed: vetoes and CRITICAL, failures, no verdict, what is serious."""
+WORST, VETOED, FAILED, ERROR, SERIOUS = range(5)
+"""Where a result stands among those that are listed: CRITICAL, other vetoes, failures, no verdict, what is serious."""
 
 
 def outcome_of(row: Row, severity: str | None = None) -> Outcome:
@@ -53,20 +53,22 @@ def is_aside(row: Row) -> bool:
     return row.status != "EVALUATED" and row.reason in BY_DESIGN
 
 
-def rank_of(row: Row, severity: str | None, *, vetoed: bool) -> int | None:
+def rank_of(row: Row, severity: str | None, vetoes: Collection[str] = ()) -> int | None:
     """Where a result stands in the list of failures; `None` for one that is not listed.
 
     Args:
         row: the result.
         severity: of the worst misuse or reading: `CRITICAL`, or another word for what is serious; else `None`.
-        vetoed: whether the policy vetoed it.
+        vetoes: how serious the rules are by which the policy vetoed it.
     """
     if is_aside(row):
         return None
     is_critical = severity == "CRITICAL" and row.critical != "dismissed"
     outcome = outcome_of(row, severity)
-    if vetoed or is_critical or row.critical in ("open", "confirmed"):
+    if "CRITICAL" in vetoes or is_critical or row.critical in ("open", "confirmed"):
         return WORST
+    if vetoes:
+        return VETOED
     if outcome == "passed":
         return SERIOUS if severity is not None and severity != "CRITICAL" else None
     return FAILED if outcome == "failed" else ERROR

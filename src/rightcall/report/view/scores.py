@@ -9,10 +9,10 @@ from rightcall.grade.interpretation import InterpretationResult
 from rightcall.grade.rubric import SEVERITIES, RubricResult
 from rightcall.report.figures import DIMENSIONS
 from rightcall.report.interpretation_figures import doubles_words, figures_words
-from rightcall.report.summary import counted
+from rightcall.report.summary import counted, gravest_first, most_first
 from rightcall.report.view import brief
 from rightcall.report.view.model import Reliability, Table
-from rightcall.report.view.parts import Parts, bar, counts_table, cut, estimate_of, figure
+from rightcall.report.view.parts import MOST_ROWS, Parts, bar, counts_table, cut, estimate_of, figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,17 +31,14 @@ class RubricCollector:
 
         self._own = own if "scores" in own else None
         self._aggregate = RubricAggregate()
-        self._signed: Counter[str] = Counter()
         self._against: Counter[tuple[str, str]] = Counter()
 
-    def add(self, row: Row, result: Any) -> None:
+    def add(self, row: Row, result: Any) -> None:  # noqa: ARG002 - the row says nothing more
         """Count one result."""
         if not isinstance(result, RubricResult):
             return
         if self._own is None:
             self._aggregate.add(result)
-        if row.critical is not None:
-            self._signed[row.critical] += 1
         if result.status == "EVALUATED" and result.golden_verdict is not None:
             self._against[result.golden_verdict, result.misuse_severity or "NONE"] += 1
 
@@ -60,14 +57,10 @@ class RubricCollector:
             found.tables.append(
                 Table(caption="Levels given", columns=columns, rows=tuple(levels), numeric=(1, 2, 3, 4, 5))
             )
-        found.tables += counts_table("Severity of the worst misuse", "severity", figures["severities"].items())
+        found.tables += counts_table("Severity of the worst misuse", "severity", gravest_first(figures["severities"]))
         found.tables += self._beside_golden()
         if n := figures.get("overruled_by_code"):
             found.lines.append(f"the Safety Matrix raised the judge's severity in {n} of these")
-        if self._signed:
-            words = {"open": "waiting for a signature", "confirmed": "confirmed: they count as FAIL"}
-            parts = [f"{n} {words.get(state, state)}" for state, n in sorted(self._signed.items())]
-            found.lines.append(f"CRITICAL {self._signed.total()}: {' · '.join(parts)}")
         found.brief += brief.rubric(figures)
         return found
 
@@ -118,11 +111,11 @@ class InterpretationCollector:
         found.tables += _groups("Fidelity by tool", "tool", figures["by_tool"])
         if len(figures["by_version"]) > 1:
             found.tables += _groups("Fidelity by version of the agent", "version", figures["by_version"])
-        found.tables += counts_table("Flags", "kind", figures["flags"].items())
+        found.tables += counts_table("Flags", "kind", most_first(figures["flags"]))
         found.lines += [line.strip() for line in (*figures_words(figures), *doubles_words(figures["two_judges"]))]
         skipped = figures["without_reading"]
         if skipped["n"]:
-            reasons = " · ".join(f"{reason} {n}" for reason, n in skipped["by_reason"].items())
+            reasons = " · ".join(f"{reason} {n}" for reason, n in most_first(skipped["by_reason"]))
             found.lines.append(f"{skipped['n']} calls without a reading were skipped: {reasons}")
         found.brief += brief.interpretation(figures)
         return found
@@ -159,8 +152,11 @@ class OwnCollector:
             if mean is not None and mean.estimate is not None:
                 low, high = _scale(mean.estimate, one["values"])
                 found.bars += bar(f"{name}, mean", one["mean"], (low, high))
-            for value, share in list(one["values"].items())[:10]:
+            values = brief.values_of(one)
+            for value, share in values[:MOST_ROWS]:
                 found.bars += bar(f"{name} = {value}", share)
+            if (left := len(values) - MOST_ROWS) > 0:
+                found.lines.append(f"{name}: {left} more values are in the JSON output")
         if fields:
             found.brief += brief.own(self._own)
         else:

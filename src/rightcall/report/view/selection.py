@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rightcall.grade.selection import SelectionResult
-from rightcall.report.summary import counted
+from rightcall.report.summary import counted, most_first
 from rightcall.report.view import brief
 from rightcall.report.view.model import Matrix, Table
 from rightcall.report.view.parts import Parts, bar, counts_table, cut, estimate_of, figure
@@ -58,7 +58,7 @@ class SelectionCollector:
             found.bars += bar("pass rate, destructive tools", risky["pass_rate"], note="of the steps")
         for name in ("precision", "recall"):
             found.bars += bar(f"macro {name}", (figures.get("macro") or {}).get(name), note="mean over tools")
-        found.tables += counts_table("Failures by category", "category", figures["failures"].items(), ("steps",))
+        found.tables += counts_table("Failures by category", "category", most_first(figures["failures"]), ("steps",))
         found.tables += [_tools(figures["tools"])] if figures["tools"] else []
         found.matrices += confusion(figures["confusion"])
         found.matrices += self._audit()

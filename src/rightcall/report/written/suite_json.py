@@ -44,7 +44,8 @@ def write_results_json(
     """Write a run as one JSON object: `run`, `summary`, `results` (SPEC §9), and the `digest` over them.
 
     The facts of each grader stand in `run.graders`, its figures in `summary.graders`, as its own `--json` prints them;
-    `summary.gate` is what the gates say. `run.case_versions` tells versions of cases apart, across stores.
+    `summary.gate` is what the gates say. `run.case_versions` tells versions of cases apart, across stores;
+    `run.criticals` is what people have signed: of a confirmed one its trace counts as failed, whoever reads the file.
 
     Args:
         results: the run. It is read once; its results wait in a temporary file until its figures are written.
@@ -64,7 +65,8 @@ def write_results_json(
             "message": results.message, "rightcall": version("rightcall"),
             "source": msgspec.to_builtins(results.origin),
             "graders": {name: one.facts for name, one in results.graders.items()},
-            "case_versions": dict(sorted(tally.versions.items())), "store": results.store_name, "log_head": log_head,
+            "case_versions": dict(sorted(tally.versions.items())), "criticals": tally.criticals,
+            "store": results.store_name, "log_head": log_head,
         }  # fmt: skip
         summaries = {
             name: _summary(one, tally.judges.get(name, {}), conflict_limit) for name, one in results.graders.items()
@@ -84,15 +86,19 @@ def write_results_jsonl(results: RunResults, stream: IO[bytes]) -> None:
 
 @dataclass
 class _Tally:
-    """What is counted while results are read: grader -> judge -> counts, and the version of each case."""
+    """What is gathered while results are read: grader -> judge -> counts, versions of cases, what was signed."""
 
     judges: dict[str, dict[str, JudgeTally]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    criticals: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, row: Row) -> None:
         """Count one result."""
         if row.case_id is not None and row.case_version is not None and row.grader != "selection":
             self.versions.setdefault(row.case_id, row.case_version)
+        if row.critical is not None:
+            said = {"grader": row.grader, "unit": row.unit, "state": row.critical, "signed": row.signed}
+            self.criticals.append(said)
         judges = self.judges.setdefault(row.grader, {})
         for opinion in _said.decode(row.line).judges:
             judges.setdefault(opinion.judge, JudgeTally()).add(opinion)

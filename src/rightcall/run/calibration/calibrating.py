@@ -19,6 +19,7 @@ from rightcall.run.calibration.fitness import OPTIONAL, deciding
 from rightcall.run.calibration.people import People, people_of
 from rightcall.run.calibration.rates import Rates, rates_of
 from rightcall.run.calibration.reading import gather, judged_fields
+from rightcall.run.calibration.silence import silent_of
 from rightcall.stats.fitness import ESTIMATE_FROM, Bar, Fitness, fitness
 from rightcall.stats.intervals import Estimate, undefined
 
@@ -217,6 +218,7 @@ class _Maker:
         return fitness(
             counts, figures.agreement, detection=figures.detection, people=_ceiling(people),
             beside=None if people is None else people.judge, bar=bar,
+            silent=silent_of(found, resamples=self.targets.resamples, seed=self.targets.seed),
         )  # fmt: skip
 
     def _used_before(self, group: Group, answers: Sequence[str]) -> int:

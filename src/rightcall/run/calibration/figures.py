@@ -162,7 +162,7 @@ class Paired:
 
     Attributes:
         scale: the field. labels: the labels. pairs: (judge, people) as places.
-        excluded: how many labels are not among them.
+        excluded: how many labels are not among them. unread: those to which the judge gave no value of the field.
         table: counts over all values, *not at issue* too.
     """
 
@@ -171,6 +171,7 @@ class Paired:
     pairs: tuple[tuple[int, int], ...]
     excluded: Counter[str]
     table: dict[tuple[int, int], int]
+    unread: tuple[Label, ...] = ()
 
     @property
     def cases(self) -> list[Hashable]:
@@ -191,6 +192,7 @@ class Paired:
 def paired(field: FormField, labels: Sequence[Label]) -> Paired:
     """The labels that can be compared, and why the others cannot."""
     scale, kept, pairs = Scale(field), [], []
+    unread: list[Label] = []
     excluded: Counter[str] = Counter()
     table: Counter[tuple[int, int]] = Counter()
     for one in labels:
@@ -206,7 +208,9 @@ def paired(field: FormField, labels: Sequence[Label]) -> Paired:
                 pairs.append((judge, human))
             else:
                 excluded["not at issue"] += 1
-    return Paired(scale, tuple(kept), tuple(pairs), excluded, dict(table))
+        if judge is None and human in scale.places:
+            unread.append(one)
+    return Paired(scale, tuple(kept), tuple(pairs), excluded, dict(table), tuple(unread))
 
 
 def figures_of(found: Paired, *, resamples: int, seed: int) -> Figures:
@@ -235,6 +239,13 @@ def figures_of(found: Paired, *, resamples: int, seed: int) -> Figures:
         rates=tuple(map(make.class_rates, scale.places)), headline="alpha" if level else "kappa",
         weighted=found.weighted,
     )  # fmt: skip
+
+
+def deciding_figures(found: Paired, *, resamples: int, seed: int) -> tuple[Estimate, Estimate | None]:
+    """Those that the fitness rests on: agreement beyond chance, and the share of human FAILs that are caught."""
+    make, scale = _Maker(found, resamples, seed), found.scale
+    agreed = make.agreement("alpha ordinal" if scale.is_level else "kappa")
+    return agreed, make.rate(caught=True) if scale.failing else None
 
 
 class _Maker:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from rightcall.gate.decision import FitVerdict, JudgeFitness
 from rightcall.run.calibration.said import JOINT
@@ -58,8 +60,8 @@ def fitness_of(
 
     For each field that decides, the newest calibration with the model and the prompt that answered in this run counts,
     other than on dev labels alone;
-    the judge is as fit as in the field where it is least fit. `UNKNOWN`: it was never calibrated so, and the reason
-    names what there is instead. Graders without a judge are not in it.
+    the judge is as fit as in the field where it is least fit, and its figures are the lowest of any. `UNKNOWN`: it was
+    never calibrated so, and the reason names what there is instead. Graders without a judge are not in it.
 
     Args:
         store: the record; `None`: nothing is known of any judge.
@@ -140,7 +142,28 @@ def _of_use(grader: str, judge: str, use: Use, known: list[Found]) -> JudgeFitne
                 judge=judge, grader=grader, verdict="UNKNOWN", model=use.model, reason=f"{names} was never calibrated"
             )
         )
-    return min(each, key=lambda one: _RANK.index(one.verdict))
+    return _weakest(each)
+
+
+def _weakest(each: list[JudgeFitness]) -> JudgeFitness:
+    """The field where the judge is least fit, with the lowest agreement and detection of all fields that decide.
+
+    Where that field has no agreement, none is given in its place: what is not known is not known to be higher.
+    """
+    found = min(each, key=lambda one: (_RANK.index(one.verdict), _figure(one.agreement)))
+    if found.agreement is None or found.agreement.estimate is None:
+        return found
+    known = [one for one in each if one.agreement is not None and one.agreement.estimate is not None]
+    least = min(known, key=lambda one: _figure(one.agreement))
+    detections = [one.detection for one in each if one.detection is not None]
+    return replace(
+        found, agreement=least.agreement, people=least.people, detection=min(detections, key=_figure, default=None)
+    )
+
+
+def _figure(value: Estimate | None) -> float:
+    """What is not known comes before every figure."""
+    return -inf if value is None or value.estimate is None else value.estimate
 
 
 def _of_record(digest: str, one: CalibrationRecord) -> JudgeFitness:

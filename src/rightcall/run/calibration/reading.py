@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from rightcall.case.policy import Policy
-from rightcall.grade.safety import Matrix
+from rightcall.run.calibration.destructive import Destructive
 from rightcall.run.calibration.labels import Label, form_for, in_test, labels_of, of_field
 from rightcall.run.calibration.said import said_of
 from rightcall.run.people.shown import has_seen
 from rightcall.run.results.facts import facts_for
 from rightcall.run.results.judge_use import Use, Uses
-from rightcall.trace.catalog import written_catalog
-from rightcall.trace.model import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rightcall.case.policy import Policy
     from rightcall.review.form import Form
     from rightcall.run.calibration.labels import Answers, ItemLabel
     from rightcall.run.calibration.said import Said
@@ -122,7 +120,7 @@ def gather(store: Store, wanted: Wanted, policy: Policy | None = None) -> Gather
     """
     for run in wanted.runs:
         store.run(run)
-    return _Reading(store, wanted, Matrix(policy or Policy())).all()
+    return _Reading(store, wanted, Destructive(store, policy)).all()
 
 
 def judged_fields(form: Form) -> tuple[str, ...]:
@@ -143,8 +141,8 @@ def stated_for(form: Form) -> str | None:
 class _Reading:
     """Reads the record once; it keeps what it has looked up."""
 
-    def __init__(self, store: Store, wanted: Wanted, matrix: Matrix) -> None:
-        self.store, self.wanted, self.matrix = store, wanted, matrix
+    def __init__(self, store: Store, wanted: Wanted, destructive: Destructive) -> None:
+        self.store, self.wanted, self.destructive = store, wanted, destructive
         self.found = Gathered()
         self._runs: dict[str, RunRecord] = {}
         self._uses: dict[tuple[str, str], Uses] = {}
@@ -218,7 +216,7 @@ class _Reading:
         self, grader: str, label: ItemLabel, verdict: VerdictRecord, result: Mapping[str, Any], heard: Sequence[Said]
     ) -> None:
         form = self.found.forms[grader]
-        destructive = self._destructive(grader, verdict, result)
+        destructive = self.destructive.of(grader, self._facts(label.run, grader), verdict, result)
         strata = strata_in(grader, result)
         for said in heard:
             if self.wanted.judge not in (None, said.judge):
@@ -234,22 +232,6 @@ class _Reading:
                     group.beside[label.item] = said.fields[name]
                 group.differing += name in label.differing
                 group.labels += of_field(name, label, said, strata, destructive=destructive)
-
-    def _destructive(self, grader: str, verdict: VerdictRecord, result: Mapping[str, Any]) -> bool | None:
-        """Whether a destructive tool is involved: chosen or expected, read from, or called in either trace."""
-        if grader == "selection":
-            return bool(result.get("destructive"))
-        bodies = [body for body in (verdict.trace, verdict.trace_b) if body is not None]
-        if not bodies:
-            return None
-        traces = [msgspec.json.decode(self.store.body(body), type=Trace) for body in bodies]
-        only = result.get("tool") if grader == "interpretation" else None
-        return any(
-            self.matrix.class_of(call.tool, written_catalog(trace.tools_json)) == "destructive"
-            for trace in traces
-            for call in trace.calls
-            if only in (None, call.tool)
-        )
 
 
 def strata_in(grader: str, result: Mapping[str, Any]) -> dict[str, str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rightcall.run.gating.lines import is_by_design, line_of, why
+from rightcall.run.gating.lines import is_by_design, why
 from rightcall.run.judging.clock import now
+from rightcall.run.results.line import line_of
 from rightcall.store.records import ReviewRecord, item_of
 
 if TYPE_CHECKING:

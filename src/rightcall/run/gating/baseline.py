@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,7 @@ from rightcall.gate.decision import Against
 from rightcall.gate.metrics import metric_of
 from rightcall.gate.rules import BRANCH, Rule
 from rightcall.run.finished.file import read_results
-from rightcall.run.gating.branches import branch_of, files_of, green_run
-from rightcall.run.results.model import SUITE
+from rightcall.run.gating.branches import SUITS, all_graders_first, branch_of, green_run, is_same, suits
 from rightcall.run.results.store import stored_results
 from rightcall.trace.explain import nearest
 
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rightcall.run.results.model import RunResults
-    from rightcall.store.records import RunRecord
     from rightcall.store.store import Store
 
 PREVIOUS = "previous"
@@ -156,34 +153,17 @@ def _is_same(one: RunResults, other: RunResults, folder: Path) -> bool:
 def _of_branch(branch: str, results: RunResults, store: Store | None, hide: Callable[[str], str]) -> RunResults | str:
     if store is None:
         return f"there is no record in which a run of branch `{branch}` could be found"
-    is_kept = results.id is not None and results.store_name is not None
-    same = partial(same_suite, store.run(results.id or "")) if is_kept else None
-    found = green_run(store, branch, like=results, hide=hide, same=same)
+    found = green_run(store, branch, like=results, hide=hide)
     return found.why if found.run is None else stored_results(store, found.run)
 
 
 def _previous(results: RunResults, store: Store | None) -> RunResults | str:
     if store is None or results.id is None:
         return "there is no record in which an earlier run could be found"
-    try:
-        this = store.run(results.id)
-    except StoreError:
+    runs = store.runs()
+    at = next((n for n, (run, _) in enumerate(runs) if is_same(run, results)), None)
+    if at is None:
         return f"run {results.id} is not in this store"
-    earlier = False
-    for run, event in store.runs():
-        if run.id == this.id:
-            earlier = True
-        elif earlier and event is not None and event.status == "finished" and same_suite(run, this):
-            return stored_results(store, run.id)
-    return "there is no earlier finished run of this suite: of the same graders, on the same case files"
-
-
-def same_suite(one: RunRecord, other: RunRecord) -> bool:
-    """Whether two runs are of the same graders, on cases from the same files."""
-    if one.grader != other.grader:
-        return False
-    if one.grader == SUITE:
-        parts, others = (run.facts.get("graders", {}) for run in (one, other))
-        both = parts.keys() & others.keys()
-        return bool(both) and all(files_of(parts[name]) == files_of(others[name]) for name in both)
-    return files_of(one.facts) == files_of(other.facts)
+    earlier = [run for run, event in runs[at + 1 :] if event is not None and event.status == "finished"]
+    found = all_graders_first((run for run in earlier if suits(run, results)), results)
+    return stored_results(store, found[0].id) if found else f"there is no earlier finished run of this suite: {SUITS}"

@@ -17,12 +17,14 @@ from rightcall.run.gating.lines import (
     is_by_design,
     is_read,
     known_tool,
-    line_of,
     place_words,
     scale_of,
+    sorted_by,
     value_of,
     why,
 )
+from rightcall.run.results.line import line_of
+from rightcall.run.results.order import natural
 from rightcall.store.records import item_of, short_item
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     from rightcall.gate.metrics import Metric
     from rightcall.gate.rules import Rule
-    from rightcall.run.gating.lines import Line
+    from rightcall.run.results.line import Line
     from rightcall.run.results.model import GraderResults, Row
 
 NEVER_CRITICAL = ("selection", "interpretation")
@@ -94,7 +96,7 @@ def collect(
         confirmed: traces of which people have confirmed a CRITICAL misuse; they count as failures of whole traces.
         looked: from a result to who has looked at it and what they said; `None` where nobody did.
         run_id: to name review items.
-        kept: whether what people have signed is known; of a file it is not.
+        kept: whether what people have signed is known; of a file that does not say it, it is not.
     """
     return _Collecting(results, rules, confirmed, looked or _nobody, run_id, kept=kept).all()
 
@@ -156,7 +158,7 @@ class _Collecting:
         found.read += row.status == "EVALUATED"
         found.unread += row.status != "EVALUATED"
         if row.verdict == "FAIL":
-            found.bad.add(f"{place_words(row)}: {why(row, line_of(row))}")
+            found.bad.add(f"{place_words(row)}: {why(row, line_of(row))}", sorted_by(row))
 
     def _whole(self, row: Row) -> Row:
         """A result about a trace of which another grader's CRITICAL was confirmed counts as a failure too."""
@@ -209,7 +211,7 @@ class _Collecting:
         counted = metric.kind == "count" or metric.field == "order_inconsistent"
         if value == 1 if counted else value < top and metric.kind in ("share", "trials"):
             reason = why(row, line)
-            sample.bad.add(f"{place_words(row)}: {reason}" if reason else place_words(row))
+            sample.bad.add(f"{place_words(row)}: {reason}" if reason else place_words(row), sorted_by(row))
 
     def _tool_value(self, name: str, metric: Metric, row: Row, line: Line, case: int) -> None:
         samples, tool = self.found.tools[name], known_tool(metric, line)
@@ -248,13 +250,13 @@ class _Collecting:
         about = f"{place_words(row)} ({row.grader})"
         if state == "open":
             item = None if self.run_id is None else short_item(item_of(self.run_id, row.grader, row.unit))
-            found.first = found.first or item
-            found.open.add(f"{item} {about}" if item else about)
+            found.open.add(f"{item} {about}" if item else about, sorted_by(row))
+            found.is_kept = item is not None
         elif state == "confirmed" and row.signed:
-            found.confirmed.add(f"{about}: {row.signed}")
+            found.confirmed.add(f"{about}: {row.signed}", sorted_by(row))
             self.found.confirmed_of.append(row.trace_id)
         elif state == "dismissed":
-            found.dismissed.add(f"{about}: {row.signed}")
+            found.dismissed.add(f"{about}: {row.signed}", sorted_by(row))
         elif state is None and row.status != "EVALUATED" and self._may_be_critical() and self.looked(row) is None:
             found.unknown += 1
 
@@ -265,9 +267,9 @@ class _Collecting:
         self.found.failures += 1
         said = row.signed or self.looked(row)
         if said is None:
-            self.found.open_failures.add(f"{place_words(row)} ({row.grader}): {why(row, line)}")
+            self.found.open_failures.add(f"{place_words(row)} ({row.grader}): {why(row, line)}", sorted_by(row))
         else:
-            self.found.signed_failures.add(f"{place_words(row)} ({row.grader}): {said}")
+            self.found.signed_failures.add(f"{place_words(row)} ({row.grader}): {said}", sorted_by(row))
 
     def _trust(self, row: Row, line: Line) -> None:
         if row.status != "EVALUATED" and self.looked(row) is not None:
@@ -308,5 +310,5 @@ def vetoes_of(parts: Sequence[Collected]) -> Sample:
         else:
             found.add(float(vetoed), names_of.number(cases[trace]))
     for text in words.values():
-        found.bad.add(text)
+        found.bad.add(text, natural(text))
     return found

@@ -19,19 +19,19 @@ from rightcall.run.gating.lines import (
     fidelity_scale,
     is_by_design,
     is_read,
-    line_of,
     own_value,
     scale_of,
     value_of,
     version_of_text,
     why,
 )
+from rightcall.run.results.line import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rightcall.gate.metrics import Metric, Scale
-    from rightcall.run.gating.lines import Line
+    from rightcall.run.results.line import Line
     from rightcall.run.results.model import GraderResults, Row, RunResults
 
     Value = Callable[[Row, Line], float | None]

@@ -33,9 +33,11 @@ from rightcall.gate.unweighed import cause_of, decide_unweighed, unweighed
 from rightcall.gate.words import figure, listed, number, rule_words
 from rightcall.run.gating.asking import ask_people, looked_at
 from rightcall.run.gating.baseline import PREVIOUS, against, baseline_of, comparing, held_to
+from rightcall.run.gating.branches import branch_of
 from rightcall.run.gating.collecting import Collected, collect, vetoes_of
 from rightcall.run.gating.diffing import Comparison, confirmed_traces, diff_grader
-from rightcall.run.gating.judges import judges_of, trusted
+from rightcall.run.gating.judges import judges_of, trusted, voices
+from rightcall.run.gating.keeping import by_other_rules
 from rightcall.run.inputs.opening import redactor_of
 from rightcall.run.results.model import RunResults
 from rightcall.settings.model import Settings
@@ -106,7 +108,7 @@ def gate_results(
     else:
         rules = tuple(held_to(baseline.asked, comparing(rules)))
         baselines = {baseline.asked: baseline.found}
-    return gate(
+    report = gate(
         results,
         rules,
         settings=loaded.settings,
@@ -114,6 +116,20 @@ def gate_results(
         fitness=fitness_of(store, results),
         looked=looked_at(store, results),
     )
+    notes = () if store is None else tuple(_other_rules(store, loaded, baselines))
+    return msgspec.structs.replace(report, notes=(*report.notes, *notes))
+
+
+def _other_rules(store: Store, loaded: Loaded, baselines: Mapping[str, RunResults | str]) -> Iterator[str]:
+    """Green runs of branches that other rules called green: they may ask less, so it is said."""
+    from rightcall.store.gate_answers import newest_answer
+
+    for name, found in baselines.items():
+        if isinstance(found, str) or branch_of(name) is None:
+            continue
+        answer = newest_answer(store.database, found.id or "")
+        if answer is not None and (said := by_other_rules(answer, loaded)) is not None:
+            yield f"{name}: {found.name} {said}"
 
 
 # ---- one gate --------------------------------------------------------------------------------------------------------
@@ -138,7 +154,7 @@ class _Gate:
         for name, part in self.results.graders.items():
             self.collected[name] = collect(
                 part, self.rules, confirmed=confirmed, looked=self.looked, run_id=self.results.id,
-                kept=self.results.store_name is not None,
+                kept=self.results.store_name is not None or self.results.knows_signoffs,
             )  # fmt: skip
         decisions = [one for rule in self.rules for one in self._decisions(rule)]
         decisions += self._always()
@@ -151,7 +167,7 @@ class _Gate:
         causes = [
             cause_of(one) for one in sorted(decisions, key=lambda one: RANK.index(one.answer)) if one.answer != "PASS"
         ]
-        codes, notes = [EXIT_CODES[answer]], []
+        codes, notes = [EXIT_CODES[answer]], [*self.results.part]
         for text in self._broken():
             codes.append(5)
             causes.append(text)
@@ -209,12 +225,12 @@ class _Gate:
         for name, part in self.collected.items():
             if grader in (None, name):
                 one = part.criticals
-                found.first = found.first or one.first
                 found.unknown += one.unknown
+                found.is_kept = found.is_kept or one.is_kept
                 for mine, other in (
                     (found.open, one.open), (found.confirmed, one.confirmed), (found.dismissed, one.dismissed)
                 ):  # fmt: skip
-                    _extend(mine, other)
+                    mine.extend(other)
         found.uncounted = self._uncounted(grader)
         return found
 
@@ -258,7 +274,9 @@ class _Gate:
         if kind == "signed":
             return [self._signed(rule)]
         if kind in ("fit", "judge_figure"):
-            judges = [one for one in judges_of(self.results, self.fitness) if rule.judge in (None, one.judge)]
+            judges = [
+                one for one in judges_of(self.results, self.fitness) if rule.judge in (None, one.judge, *voices(one))
+            ]
             return [decide_fit(rule, judges) if kind == "fit" else decide_judge_figure(rule, judges)]
         return [self._figure(rule)]
 
@@ -322,8 +340,8 @@ class _Gate:
         open_ones, signed, failures = Details(), Details(), 0
         for part in self.collected.values():
             failures += part.failures
-            _extend(open_ones, part.open_failures)
-            _extend(signed, part.signed_failures)
+            open_ones.extend(part.open_failures)
+            signed.extend(part.signed_failures)
         return decide_signed(rule, failures, open_ones, signed)
 
     def _trusted(self, rule: Rule, found: Decision, grader: str) -> Decision:
@@ -377,9 +395,3 @@ class _Gate:
             only_old=tuple(name for name in old.graders if name not in new.graders),
             only_new=tuple(name for name in new.graders if name not in old.graders),
         )  # fmt: skip
-
-
-def _extend(mine: Details, other: Details) -> None:
-    for text in other.shown:
-        mine.add(text)
-    mine.number += other.left_out

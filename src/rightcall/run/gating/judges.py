@@ -10,6 +10,7 @@ from rightcall.gate.decision import JudgeFitness
 from rightcall.gate.standing import fitness_words
 from rightcall.gate.words import number
 from rightcall.judge.audit import stamp
+from rightcall.run.calibration.said import JOINT
 from rightcall.stats.intervals import wilson
 
 if TYPE_CHECKING:
@@ -23,15 +24,29 @@ if TYPE_CHECKING:
 def judges_of(
     results: RunResults, fitness: Mapping[tuple[str, str], JudgeFitness], grader: str | None = None
 ) -> list[JudgeFitness]:
-    """Whether the judges of a run are fit, of one grader or of all; `UNKNOWN` where nothing is known of one."""
+    """Whether the judges of a run are fit, of one grader or of all; `UNKNOWN` where nothing is known of one.
+
+    A panel that was calibrated as one stands for its members.
+    """
     found = []
     for name, part in results.graders.items():
         if grader in (None, name):
-            for one in part.facts.get("judges") or ():
-                judge = str(one.get("name"))
-                unknown = JudgeFitness(judge=judge, grader=name, verdict="UNKNOWN", model=one.get("model"))
-                found.append(fitness.get((name, judge), unknown))
+            models = {str(one.get("name")): one.get("model") for one in part.facts.get("judges") or ()}
+            known = {judge: one for (of, judge), one in fitness.items() if of == name}
+            panels = [one for judge, one in known.items() if judge not in models and models.keys() >= set(voices(one))]
+            found += panels
+            together = {member for one in panels for member in voices(one)}
+            found += [
+                known.get(judge) or JudgeFitness(judge=judge, grader=name, verdict="UNKNOWN", model=model)
+                for judge, model in models.items()
+                if judge not in together
+            ]
     return found
+
+
+def voices(one: JudgeFitness) -> tuple[str, ...]:
+    """The judges who speak as one: the members of a panel, or the judge alone."""
+    return tuple(one.judge.split(JOINT))
 
 
 def trusted(
@@ -51,9 +66,9 @@ def trusted(
     if must_fit and (unfit or not judges) and found.answer == "PASS":
         reason = "; ".join(map(fitness_words, unfit)) or "no judge was asked in this run"
         found = msgspec.structs.replace(found, answer="INCONCLUSIVE", reason=reason, more=None)
-    for judge in judges:
-        if judge.judge in trust:
-            found = _without_conflicts(found, judge.judge, trust[judge.judge], limit)
+    for judge in dict.fromkeys(name for one in judges for name in (one.judge, *voices(one))):
+        if judge in trust:
+            found = _without_conflicts(found, judge, trust[judge], limit)
     return found
 
 

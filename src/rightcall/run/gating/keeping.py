@@ -68,6 +68,15 @@ def rules_digest(loaded: Loaded) -> str:
     return digest(msgspec.json.decode(msgspec.json.encode(asked)))
 
 
+def by_other_rules(answer: GateRecord, loaded: Loaded) -> str | None:
+    """That an answer was given by other rules than those of the settings, in words; `None` where it was not."""
+    these = rules_digest(loaded)
+    if answer.rules_sha256 == these:
+        return None
+    other = answer.rules_sha256[:8]
+    return f"is {answer.answer} by other rules ({other}) than these ({these[:8]}): rightcall log gates"
+
+
 def report_of(record: GateRecord) -> GateReport:
     """What was said, as the gate said it; without the comparison, of which the record has the decisions alone."""
     return GateReport(

@@ -1,4 +1,4 @@
-"""What gates and comparisons read of a result: only the fields that some figure needs."""
+"""What gates and comparisons make of a result: its values, what is read, what is wrong with it in words."""
 
 from __future__ import annotations
 
@@ -6,83 +6,20 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from msgspec import Struct
-
 from rightcall.grade.interpretation import lowest
 from rightcall.run.judging.items import BY_DESIGN
+from rightcall.run.results.order import natural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rightcall.gate.metrics import Metric
+    from rightcall.run.results.line import Line
     from rightcall.run.results.model import Row
 
 
 STEPS = ("selection", "interpretation", "preference")
 """Graders whose results are not about one whole trace."""
-
-
-class Contradiction(Struct, frozen=True):
-    """A fact that a judge contradicts; only its name."""
-
-    check: str = ""
-
-
-class Heard(Struct, frozen=True):
-    """One judge's opinion: whether it could be read, which facts it could be checked by, which it contradicts."""
-
-    judge: str = ""
-    status: str = "EVALUATED"
-    checked: tuple[str, ...] = ()
-    conflicts: tuple[Contradiction, ...] = ()
-
-
-class Breach(Struct, frozen=True):
-    """A rule of the policy that was broken."""
-
-    rule: str = ""
-    severity: str = ""
-    message: str = ""
-
-
-class Noted(Struct, frozen=True):
-    """A finding of code."""
-
-    kind: str = ""
-    message: str = ""
-
-
-class Line(Struct, frozen=True):
-    """The fields of any grader's result that are read here."""
-
-    metrics: dict[str, Any] = {}
-    vetoes: tuple[Breach, ...] = ()
-    findings: tuple[Noted, ...] = ()
-    selected_tool: str | None = None
-    expected_tool: str | None = None
-    failure_category: str | None = None
-    destructive: bool = False
-    misuse_severity: str | None = None
-    downstream_impact: str | None = None
-    interpretation_fidelity_score: float | None = None
-    fidelity_mapping: Any = "fifths"
-    action_score: int | None = None
-    tool: str | None = None
-    order_inconsistent: bool = False
-    agent_a: str = ""
-    agent_b: str = ""
-    reply: dict[str, Any] | None = None
-    judges: tuple[Heard, ...] = ()
-    calls: int = 0
-
-
-_decoder = msgspec.json.Decoder(Line)
-
-
-def line_of(row: Row) -> Line:
-    """The fields of a row's result."""
-    return _decoder.decode(row.line)
 
 
 def is_by_design(row: Row) -> bool:
@@ -256,6 +193,17 @@ def place_words(row: Row) -> str:
         return row.unit
     extra = row.trace_id if row.trace_id and row.trace_id != row.case_id else None
     return f"{row.case_id} ({extra})" if extra else row.case_id
+
+
+def sorted_by(row: Row) -> str:
+    """The same as it sorts, as people count."""
+    return _natural(place_words(row))
+
+
+@lru_cache(maxsize=4)
+def _natural(name: str) -> str:
+    """For the figures of one result, which ask one after the other."""
+    return natural(name)
 
 
 @lru_cache(maxsize=4096)

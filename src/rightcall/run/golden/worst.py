@@ -24,8 +24,11 @@ class _Kept(NamedTuple):
 
 
 def _standing(result: GoldenResult) -> tuple[int, str]:
-    """The worst first, as reports list them: vetoed, failed, without a verdict, passed."""
-    rank = 0 if result.vetoes else 1 if result.verdict == "FAIL" else 3 if result.verdict == "PASS" else 2
+    """The worst first, as reports list them: vetoed, the CRITICAL first, failed, without a verdict, passed."""
+    if result.vetoes:
+        rank = 0 if any(veto.severity == "CRITICAL" for veto in result.vetoes) else 1
+    else:
+        rank = 2 if result.verdict == "FAIL" else 4 if result.verdict == "PASS" else 3
     return rank, natural(result.trace_id or result.case_id or "")
 
 

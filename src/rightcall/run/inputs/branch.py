@@ -98,7 +98,7 @@ def _home(folder: Path) -> Path | None:
     """The folder that holds `HEAD`: `.git`, or the one that a file `.git` (of a worktree, a submodule) names."""
     for above in (folder, *folder.parents):
         found = above / ".git"
-        if found.is_dir():
+        if (found / "HEAD").is_file():  # a folder without one is no repository, and git looks further up
             return found
         if found.is_file():
             kind, _, path = _text(found).partition(":")
@@ -122,6 +122,8 @@ def _reference(said: str) -> str | None:
     kind, _, name = said.partition(":")
     name = name.strip()
     if kind != "ref" or not name.startswith("refs/") or ".." in name or name == f"{_HEADS}.invalid":
+        return None
+    if any(sign < " " or sign == "\x7f" for sign in name):  # git allows no such name
         return None
     return name
 

@@ -95,14 +95,21 @@ class Overview:
         if self.not_captured:
             found.append(f"golden: {self.not_captured} of {self.calls} calls have no captured arguments (unevaluable)")
         if self.with_case < self.traces:
-            found.append(f"golden: {self.traces - self.with_case} traces name no case; they join only a single case")
+            alone = _that(self.traces - self.with_case, "name")
+            found.append(f"golden: {alone} no case: joined only where there is just one case")
         if bare := self.traces - self.with_catalog:
-            found.append(f"unknown tools, argument schemas: {bare} traces have no catalog; give one with --tools")
+            found.append(f"unknown tools, argument schemas: {_that(bare, 'have')} no catalog: give one with --tools")
         if unanswered := self.calls - self.results:
             found.append(f"data flow and interpretation: {unanswered} of {self.calls} calls have no result")
-        if self.segments["implicit"]:
-            found.append(f"interpretation: {self.segments['implicit']} results are followed by no text of the agent")
+        if silent := self.segments["implicit"]:
+            found.append(f"interpretation: {_that(silent, 'are', 'result')} followed by no text of the agent")
         return found
+
+
+def _that(number: int, verb: str, noun: str = "trace") -> str:
+    """So many of something, and what they do: `1 trace names`, `2 traces name`."""
+    alone = {"are": "is", "have": "has"}.get(verb, f"{verb}s")
+    return f"1 {noun} {alone}" if number == 1 else f"{number} {noun}s {verb}"
 
 
 def overview(sources: Sources) -> Overview:

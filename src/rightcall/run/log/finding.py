@@ -221,7 +221,9 @@ def whole_attempt(store: Store, entry: str) -> WholeAttempt:
             int(entry) if entry.isascii() and entry.isdigit() and len(entry) < 16 else entry
         )
     except StoreError as error:
-        raise ConfigError(error.message, hint="rightcall log list shows the entries") from None
+        raise ConfigError(
+            error.message, hint="rightcall log list shows the exchanges; what log gates lists, its --json has in full"
+        ) from None
     reply = None if attempt.reply is None else store.body(attempt.reply).decode()
     return WholeAttempt(
         seq=seq, digest=digest, attempt=attempt, system=store.body(attempt.system).decode(),

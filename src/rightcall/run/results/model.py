@@ -179,6 +179,7 @@ class RunResults:
         store_name: where it is kept, as it may be shown.
         origin: on which branch, at which commit it was made.
         digest: of a file of results, what it says its content has; `None` where it says nothing.
+        knows_signoffs: of a file of results, whether it says what people had signed.
         notes: what must be known about where it comes from.
     """
 
@@ -192,7 +193,14 @@ class RunResults:
     sources: Callable[[Row], Sources] = field(default=_nowhere, repr=False)
     origin: Origin = NOWHERE
     digest: str | None = None
+    knows_signoffs: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def part(self) -> tuple[str, ...]:
+        """That only cases of some tags were asked for, in words; empty where all were."""
+        tags = dict.fromkeys(str(tag) for one in self.graders.values() for tag in one.facts.get("tags") or ())
+        return (f"a part of the suite: only cases with the tag {' or '.join(tags)}",) if tags else ()
 
     def rows(self) -> Iterator[Row]:
         """Every result of every grader."""

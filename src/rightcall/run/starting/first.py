@@ -169,8 +169,13 @@ def _notes(made: _Sketch, seen: Overview) -> list[str]:
         notes.append(f"{_counted(made.left, 'trace')} without a golden left out: not accepted")
     if made.tried:
         notes.append(f"{_counted(made.tried, 'trace')} tried a case again whose golden is an earlier trace")
-    cannot = seen.cannot()
-    return notes + [line for line in cannot if not (made.needs_copies and "name no case" in line)]
+    if bare := seen.traces - seen.with_catalog:
+        notes.append(
+            f"tools.json has no more than the names of tools that were called: {_counted(bare, 'trace')} without a "
+            "catalog; add descriptions and parameters there"
+        )
+    settled = ("no catalog", "no case") if made.needs_copies else ("no catalog",)
+    return notes + [line for line in seen.cannot() if not any(f"{what}:" in line for what in settled)]
 
 
 def _counted(number: int, thing: str) -> str:

@@ -60,8 +60,9 @@ _GATES = """\
 _SHARE = '"golden.pass_rate" = { min = 0.9, on = "point" }'
 _MORE_TRIES = "# Several traces share a case, and the first one became its golden: read it, then ask for\n# "
 _BASELINE = """\
-# Against an earlier run (`rightcall run -o baseline.json`, then `--baseline baseline.json`). A small suite is
-# INCONCLUSIVE against one (exit code 3); `--inconclusive pass` lets that through.
+# Against the newest run that passed (`rightcall export baseline -o baseline.json`, then `--baseline baseline.json`; or
+# `against = "branch:main"` where runs share a store). A small suite is INCONCLUSIVE against one (exit code 3);
+# `--inconclusive pass` lets that through.
 # "golden.regressions" = { margin = 0.02 }
 """
 
@@ -121,10 +122,10 @@ jobs:
     runs-on: ubuntu-latest
     timeout-minutes: 30
     steps:
-      - uses: actions/checkout@v4
+      - uses: actions/checkout@v6
         with:
           persist-credentials: false
-      - uses: actions/setup-python@v5
+      - uses: actions/setup-python@v6
         with:
           python-version: "3.13"
       - run: pip install rightcall
@@ -135,10 +136,10 @@ jobs:
           RIGHTCALL_REDACTION_KEY: ${{ secrets.RIGHTCALL_REDACTION_KEY }}
           # JUDGE_KEY: ${{ secrets.JUDGE_KEY }}
         run: |
-          # A baseline is an earlier run, kept in the repository: rightcall run -o baseline.json
+          # A baseline is a run that passed, kept in the repository: rightcall export baseline -o baseline.json
           if [ -f baseline.json ]; then set -- --baseline baseline.json; fi
           rightcall run --github --yes -o report.html -o report.json -o report.junit.xml "$@"
-      - uses: actions/upload-artifact@v4
+      - uses: actions/upload-artifact@v6
         if: always()
         with:
           name: rightcall
@@ -157,7 +158,7 @@ rightcall:
   script:
     - pip install rightcall
     - rightcall lint
-    # A baseline is an earlier run, kept in the repository: rightcall run -o baseline.json
+    # A baseline is a run that passed, kept in the repository: rightcall export baseline -o baseline.json
     - if [ -f baseline.json ]; then set -- --baseline baseline.json; fi
     - rightcall run --yes -o report.html -o report.json -o report.junit.xml "$@"
   artifacts:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET
 
 from rightcall.case.case import Case
-from rightcall.errors import ConfigError, Place, RunError
+from rightcall.errors import ConfigError, NoDataError, Place, RunError
 from rightcall.grade.preference import PreferenceResult
 from rightcall.review.urgency import needed, rank
 from rightcall.run.inputs.catalog_record import kept_catalog
@@ -72,7 +72,7 @@ def preference_runs(store: Store, wanted: Sequence[str]) -> list[str]:
     """The runs to export: those that are named, else the newest one of `preference`.
 
     Raises:
-        StoreError: an unknown run. ConfigError: a run of another grader, or there is none at all.
+        StoreError: an unknown run. ConfigError: a run of another grader. NoDataError: there is none at all.
     """
     for run_id in wanted:
         graders = graders_in(store.run(run_id))
@@ -85,7 +85,7 @@ def preference_runs(store: Store, wanted: Sequence[str]) -> list[str]:
         return list(dict.fromkeys(wanted))
     newest = next((run.id for run, _ in store.runs() if GRADER in graders_in(run)), None)
     if newest is None:
-        raise ConfigError("no run of `preference` is on record", hint="compare traces first: rightcall preference A B")
+        raise NoDataError("no run of `preference` is on record", hint="compare traces first: rightcall preference A B")
     return [newest]
 
 
