@@ -172,7 +172,7 @@ def test_a_coverage_that_is_too_small_is_never_shown_as_enough(rightcall, write)
     write("traces.jsonl", *[PASSING] * 4899, *[NO_CASE] * 101)
     found = rightcall("golden", "traces.jsonl", "--cases", "cases.jsonl", "-q")
     assert found.code == 3
-    assert "(0.979 < 0.98)" in found.err
+    assert "(0.9798 < 0.9800)" in found.err
 
 
 def test_exit_zero_is_for_what_was_graded_only(rightcall, write):

@@ -163,7 +163,7 @@ def test_every_rule_has_its_figure_interval_n_method_reason_and_what_would_settl
     assert "0.973 [0.944, 1.000] n = 185, 1 left out, clopper-pearson 0.95 lower" in text
     assert "57 more cases without a further error would settle it" in text
     assert "1 CRITICAL is open rightcall signoff rv-17" in text
-    assert "judge desk: ✗ NOT FIT it misses 7 of 45 human FAILs" in text
+    assert "judge desk · selection: ✗ NOT FIT it misses 7 of 45 human FAILs" in text
     assert "– n = 0, tango 0.95 the prompts differ" in text
     assert "5 to look at" in text
     assert "Note: with 20 cases 0.98 cannot be shown" in text
@@ -187,7 +187,7 @@ def test_what_is_undefined_is_a_dash_with_its_reason():
         grader="g", counts=Counts(), bars=(Bar(name="kappa", value=undefined("kappa", "one label only", n=6)),)
     )
     text = words(html(ReportView("t", None, "finished", graders=(view,))))
-    assert "kappa – – 6 0 kappa one label only" in text
+    assert "kappa – – 6 0 kappa ; one label only" in text
 
 
 def test_flipped_cases_come_first_with_their_calls_and_are_not_shown_twice():

@@ -8,15 +8,17 @@ import pytest
 from rich.console import Console
 
 from rightcall.report.figures import main_figure, short
+from rightcall.report.gate_answer import print_standing
 from rightcall.report.one import said, words
 from rightcall.report.records import print_attempts, print_runs, read_as, run_rows
+from rightcall.run.results.model import Origin
 from rightcall.stats.intervals import wilson
 from rightcall.store.records import AttemptRecord, GateRecord, RunEvent, RunRecord
 
 
-def shown(show, *arguments, width: int = 80) -> list[str]:
+def shown(show, *arguments, width: int = 80, **more: object) -> list[str]:
     text = StringIO()
-    show(Console(file=text, width=width, highlight=False), *arguments)
+    show(Console(file=text, width=width, highlight=False), *arguments, **more)
     return text.getvalue().splitlines()
 
 
@@ -52,7 +54,7 @@ def test_each_run_is_one_line_with_what_came_of_it_below(width):
             run_id="20261129-1", at="", asked_by="run", answer="INCONCLUSIVE", exit_code=3, rules_sha256=""
         )
     }
-    lines = shown(print_runs, "here", pairs, answers, width=width)
+    lines = shown(print_runs, "here", pairs, answers, (), width=width)
     assert max(map(len, lines)) <= width
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == [
         "run", "20261129-2", "20261129-1", "20261129-0",
@@ -64,8 +66,23 @@ def test_each_run_is_one_line_with_what_came_of_it_below(width):
     assert "golden     finished     ◐ INCONCL   code alone" in "\n".join(lines)
 
 
+def test_every_cause_of_an_answer_is_shown_so_that_none_hides_behind_the_first():
+    causes = ("vetoes: FAIL", "golden: 6 FAIL", "selection: 6 FAIL", "critical: WAIT", "coverage: INCONCLUSIVE")
+    answer = GateRecord(
+        run_id="r",
+        at="2026-11-29T10:00:00Z",
+        asked_by="run",
+        answer="FAIL",
+        exit_code=1,
+        rules_sha256="",
+        causes=causes,
+    )
+    lines = shown(print_standing, answer, Origin(), overtaken=False)
+    assert tuple(line.strip() for line in lines[-5:]) == causes
+
+
 def test_rows_of_runs_are_plain_values():
-    (row,) = run_rows([(run(0, "rubric"), None)], {})
+    (row,) = run_rows([(run(0, "rubric"), None)], {}, ())
     assert (row["status"], row["message"], row["summary"]) == ("unfinished", None, {})
 
 

@@ -36,7 +36,7 @@ def test_a_trace_of_thousands_of_calls_does_not_flood_the_screen(graded, screen)
     done = graded([CASE], [trace("long", *calls)])
     out = screen(done)
     assert len(out.splitlines()) < 400
-    assert "more; `rightcall golden --trace ID` prints them all" in out
+    assert "more reasons; `rightcall golden --trace ID` prints them all" in out
     assert len(screen(done, full=True).splitlines()) > 2000
 
 

@@ -392,7 +392,9 @@ def test_counts_stand_in_the_same_order_whatever_kept_them(on_record, desk):
 def test_a_pass_that_breaks_a_rule_without_a_veto_is_said(graded):
     case = {"id": "c", "expect": {"calls": [{"tool": "refund", "arguments": {}}]}}
     trace = {"id": "t", "case_id": "c", "calls": [{"tool": "refund", "arguments": {}}]}
-    policy = '[[policy.requires]]\ntool = "refund"\nbefore = ["look"]\n[[policy.max_calls]]\ntool = "refund"\ncount = 0\n'
+    policy = (
+        '[[policy.requires]]\ntool = "refund"\nbefore = ["look"]\n[[policy.max_calls]]\ntool = "refund"\ncount = 0\n'
+    )
     (part,) = view_of(graded_results(graded([case], [trace], policy))).graders
     assert part.counts.passed == 1
     assert "1 PASS breaks the policy by rules that are no veto: HIGH requires 1 · MEDIUM max_calls 1" in part.headline

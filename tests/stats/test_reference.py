@@ -36,7 +36,7 @@ INNER = {
     "agreement.cohen", "agreement.kappa_standard_error", "alpha.alpha", "bootstrap.bootstrap_method",
     "bootstrap.percentiles", "bootstrap.resampled", "bounds.by_case", "bounds.p_value", "bounds.whole_worth", "calibration.all_log_odds", "calibration.check_stated",
     "calibration.log_odds", "drift.check_cusum", "first.first_that", "fitness.apart", "fitness.ceiling_condition", "fitness.certifiable",
-    "fitness.condition", "intervals.invalid", "intervals.undefined", "intervals.wilson_bounds",
+    "fitness.condition", "intervals.in_cases", "intervals.invalid", "intervals.undefined", "intervals.wilson_bounds",
     "labelled.stratified_error", "logistic.chance", "logistic.cluster_scores", "logistic.fit_logistic",
     "logistic.information", "logistic.inverted", "logistic.score", "paired.outcome_pairs", "paired.tango_bounds", "paired_worth.changes_of",
     "paired.paired_standard_error", "pairwise.standard_error", "resampling.bootstrap_interval", "resampling.by_case",

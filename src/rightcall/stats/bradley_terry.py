@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Struct
 
-from rightcall.stats.intervals import Estimate, invalid, undefined
+from rightcall.stats.intervals import Estimate, in_cases, invalid, undefined
 from rightcall.stats.logistic import chance
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def bradley_terry(
         return _nothing(played, reference, ties)
     reason = counted.unconnected()
     fit = _Fit(counted, ties, regularised=reason is not None)
-    method = f"{_NAMES[ties]}, wald {confidence:g}" + (f", clustered in {fit.clusters} cases" if fit.clusters else "")
+    method = f"{_NAMES[ties]}, wald {confidence:g}" + (in_cases(fit.clusters) if fit.clusters else "")
     if reason:
         method += f", {PSEUDO:g} pseudo-wins"
     return Ranking(

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from math import sqrt
 from statistics import NormalDist
 
-from rightcall.stats.intervals import Estimate, undefined, wilson, wilson_bounds
+from rightcall.stats.intervals import Estimate, in_cases, undefined, wilson, wilson_bounds
 
 Counts = tuple[int, int]
 """Successes and observations of one cluster."""
@@ -41,7 +41,7 @@ def clustered_share(clusters: Iterable[Counts], *, excluded: int = 0, confidence
     low, high = wilson_bounds(successes / n, effective, confidence)
     return Estimate(
         estimate=successes / n, low=low, high=high, n=n, excluded=excluded,
-        method=f"wilson {confidence:g}, clustered in {len(counts)} case{'' if len(counts) == 1 else 's'}",
+        method=f"wilson {confidence:g}" + in_cases(len(counts)),
     )  # fmt: skip
 
 

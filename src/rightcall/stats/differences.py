@@ -13,7 +13,7 @@ from statistics import NormalDist
 from msgspec import Struct
 
 from rightcall.stats.agreement import mean_difference
-from rightcall.stats.intervals import Estimate, invalid, undefined
+from rightcall.stats.intervals import Estimate, in_cases, invalid, undefined
 from rightcall.stats.ordinal import Scale, mean_score
 from rightcall.stats.resampling import Clusters, cases_of
 
@@ -93,7 +93,7 @@ def bland_altman(
         _limit(
             Estimate(
                 estimate=mean + sign * deviation, low=None, high=None, n=n, excluded=excluded,
-                method=method + (f", clustered in {size} cases" if size < n else ""),
+                method=method + (in_cases(size) if size < n else ""),
             ),
             _error(differences, cases, mean, deviation, sign), size, confidence,
         )

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from rightcall.stats.calibration import Clusters, check_stated
 from rightcall.stats.clusters import Counts, clustered_share
-from rightcall.stats.intervals import NOTHING, Estimate, undefined
+from rightcall.stats.intervals import NOTHING, Estimate, in_cases, undefined
 from rightcall.stats.reweighted import reweighted_interval
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def auroc(
     cases = range(n) if clusters is None else clusters
     variance = _auroc_variance(placed, correct, cases, value)
     if len(set(cases)) < n:
-        method += f", clustered in {len(set(cases))} cases"
+        method += in_cases(len(set(cases)))
     if variance is None or variance <= 1e-15 or not 0 < value < 1:
         reason = "too few cases with correct or with wrong answers" if variance is None else "no spread is known"
         return Estimate(estimate=value, low=None, high=None, n=n, method=method, excluded=excluded, reason=reason)

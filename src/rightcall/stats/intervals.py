@@ -32,6 +32,11 @@ class Estimate(Struct, frozen=True, kw_only=True, gc=False):
     reason: str | None = None
 
 
+def in_cases(clusters: int) -> str:
+    """The end of a method's name for observations that are not independent: in how many cases they stand."""
+    return f", clustered in {clusters} case{'' if clusters == 1 else 's'}"
+
+
 def undefined(method: str, reason: str = NOTHING, *, n: int = 0, excluded: int = 0) -> Estimate:
     """A number that has no value, and why."""
     return Estimate(estimate=None, low=None, high=None, n=n, method=method, excluded=excluded, reason=reason)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from math import fsum, isfinite, sqrt
 
-from rightcall.stats.intervals import Estimate, invalid, undefined
+from rightcall.stats.intervals import Estimate, in_cases, invalid, undefined
 
 LEVELS = (1, 2, 3, 4, 5)
 """The levels of every score, worst first."""
@@ -42,7 +42,7 @@ def mean_score(
     _check(values, scale)
     groups = _groups(values, clusters)
     n, m = len(values), len(groups)
-    method = f"t {confidence:g}" + (f", clustered in {m} cases" if m < n else "")
+    method = f"t {confidence:g}" + (in_cases(m) if m < n else "")
     if not n:
         return undefined(method, excluded=excluded)
     mean = fsum(values) / n

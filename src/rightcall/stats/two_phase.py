@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from rightcall.stats.intervals import NOTHING, Estimate, invalid, undefined
+from rightcall.stats.intervals import NOTHING, Estimate, in_cases, invalid, undefined
 from rightcall.stats.labelled import ppi, ppi_plus_plus, stratified_error, stratified_mean
 
 __all__ = ["Stratum", "TwoPhase", "ppi", "ppi_plus_plus", "stratified_error", "stratified_mean", "two_phase"]
@@ -309,7 +309,7 @@ class _Asked:
         error = sqrt(self._variance(groups, weights, mean, predicted, rest, freedom))
         seen = max(abs(rest[place]) for place in doubled) > 1e-12 or len(doubled) == self.n
         if size < self.n:
-            method += f", clustered in {size} cases"
+            method += in_cases(size)
         return self._with_unseen(mean, error, min(freedom, size - 1), len(doubled), method, seen=seen), error
 
     def _variance(

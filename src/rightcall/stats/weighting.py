@@ -16,7 +16,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from rightcall.stats.intervals import NOTHING, Estimate, invalid, undefined, wilson_bounds
+from rightcall.stats.intervals import NOTHING, Estimate, in_cases, invalid, undefined, wilson_bounds
 
 Target = Literal["population", "items"]
 
@@ -83,7 +83,7 @@ def weighted_mean(
     cases = range(n) if clusters is None else clusters
     size = len(set(cases))
     if size < n:
-        method += f", clustered in {size} cases"
+        method += in_cases(size)
     error, reason = _error(values, probabilities, mean, cases, target), None
     low: float | None = None
     high: float | None = None

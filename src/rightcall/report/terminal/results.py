@@ -32,7 +32,7 @@ _JOINTS = "-_/.:#, "
 _LONGEST = 30
 """Characters for the name of a unit; of a longer one the middle is left out."""
 
-_VETO = "veto: "
+_VETO, _REST = "veto: ", "… "
 _VERDICTS = {"PASS": "green", "FAIL": "bold red"}
 
 
@@ -146,8 +146,8 @@ def print_results(console: Console, cases: Iterable[CaseView]) -> None:
 def print_case(console: Console, one: CaseView) -> None:
     """Print one result in words, with its aligned diff, and say what was left out."""
     vetoes = [words.removeprefix(_VETO) for words in one.words if words.startswith(_VETO)]
-    left = [words for words in one.words if words.startswith("… ")]
-    reasons = [words for words in one.words if not words.startswith(_VETO) and words not in left]
+    reasons = [words for words in one.words if not words.startswith((_VETO, _REST))]
+    left = [f"{words} reasons" for words in one.words if words.startswith(_REST)]
     left += [f"… {note}" for line in one.lines if _is_rest(line) for note in line.notes]
     rows = tuple(_row(line) for line in one.lines if not _is_rest(line))
     console.print()
