@@ -107,3 +107,9 @@ def test_no_file_names_a_registry_or_a_path_of_one_machine():
             line = data.count(b"\n", 0, match.start()) + 1
             found.append(f"{path.relative_to(ROOT)}:{line}")
     assert found == []
+
+
+def test_no_two_modules_that_tests_share_have_one_name():
+    # Tests import them by their bare names, so one of two would hide the other.
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name not in {"__init__.py", "conftest.py"}]
+    assert sorted({name for name in names if names.count(name) > 1 and not name.startswith("test_")}) == []

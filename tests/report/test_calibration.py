@@ -12,7 +12,7 @@ from rich.console import Console
 
 sys.path.append(str(Path(__file__).parents[1] / "run"))
 
-from calibration_making import put_by_tool
+from calibration_pages import put_by_tool
 from labels_making import calibrated, put_labels, put_run, told
 
 from rightcall.report.calibration.building import field_view, view_of

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from browser import axe
-from calibration_making import page, several
+from calibration_pages import page, several
 from msgspec.structs import replace
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked=2"> "\'><svg onload=alert(1)>'

@@ -8,7 +8,7 @@ from html import unescape
 
 import msgspec
 import pytest
-from calibration_making import Tables, page, put_by_tool, several, stated_pairs
+from calibration_pages import Tables, page, put_by_tool, several, stated_pairs
 from labels_making import calibrated, put_labels, put_run, told
 from msgspec.structs import replace
 

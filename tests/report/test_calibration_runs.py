@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from calibration_making import Tables, stated_pairs
+from calibration_pages import Tables, stated_pairs
 
 sys.path.append(str(Path(__file__).parents[1] / "run"))
 
