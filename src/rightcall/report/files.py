@@ -42,6 +42,22 @@ def refuse_unwritable(path: Path, writers: Iterable[str]) -> str:
     return suffix
 
 
+def refuse_all(out: Iterable[Path], writers: Iterable[str]) -> None:
+    """Refuse files of which one could not be written, or is meant twice.
+
+    Raises:
+        ConfigError: as `refuse_unwritable`, or a file that is named twice.
+    """
+    known = tuple(writers)
+    seen: set[Path] = set()
+    for path in out:
+        refuse_unwritable(path, known)
+        whole = path.resolve()
+        if whole in seen:
+            raise ConfigError(f"`{path}` is named twice", place=Place("--out"), hint="name each file once")
+        seen.add(whole)
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file that appears under its name only when it is complete.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from rightcall.errors import RunError
-from rightcall.report.files import refuse_unwritable, write_whole
+from rightcall.report.files import refuse_all, refuse_unwritable, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,15 +26,7 @@ def refuse(out: Sequence[Path]) -> None:
     Raises:
         ConfigError: a suffix that nothing is written as, a folder that does not exist, a file that is named twice.
     """
-    from rightcall.errors import ConfigError, Place
-
-    seen: set[Path] = set()
-    for path in out:
-        refuse_unwritable(path, SUFFIXES)
-        whole = path.resolve()
-        if whole in seen:
-            raise ConfigError(f"`{path}` is named twice", place=Place("--out"), hint="name each file once")
-        seen.add(whole)
+    refuse_all(out, SUFFIXES)
 
 
 def write_reports(view: ReportView, out: Sequence[Path]) -> None:
