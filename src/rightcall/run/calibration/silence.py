@@ -5,6 +5,7 @@ Whoever cannot be read on the hard cases would otherwise be held against people 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rightcall.run.calibration.figures import Paired, deciding_figures
@@ -27,13 +28,13 @@ def silent_of(found: Paired, *, resamples: int, seed: int) -> Silent | None:
     """
     if not found.unread:
         return None
-    places = [place for one in found.unread if (place := found.scale.place(one.human)) is not None]
+    silent = [(one, place) for one in found.unread if (place := found.scale.place(one.human)) is not None]
     whole = Paired(
-        found.scale, (*found.labels, *found.unread),
-        (*found.pairs, *((wrong(found.scale, place), place) for place in places)), type(found.excluded)(), {},
+        found.scale, (*found.labels, *(one for one, _ in silent)),
+        (*found.pairs, *((wrong(found.scale, place), place) for _, place in silent)), Counter(), {},
     )  # fmt: skip
     agreement, detection = deciding_figures(whole, resamples=resamples, seed=seed)
-    return Silent(labels=len(found.unread), agreement=agreement, detection=detection)
+    return Silent(labels=len(silent), agreement=agreement, detection=detection)
 
 
 def wrong(scale: Scale, human: int) -> int:
