@@ -302,3 +302,19 @@ def test_the_doctor_says_whether_a_branch_has_a_green_run(rightcall, tanks, on):
     green = begun(rightcall("run", "-q"))
     tanks('regressions = { against = "branch:main" }')
     assert f"branch:main: run {green}" in rightcall("doctor").out
+
+
+def test_an_answer_is_shown_in_full_by_its_entry_or_its_digest(rightcall, tanks):
+    rightcall("run", "-q")
+    tanks('"golden.pass_rate" = { max = 0.5, on = "point" }')
+    assert rightcall("gate", "-q").code == 1
+    number, other = (one["seq"] for one in rightcall("log", "gates", "--json").json["gates"])
+    entry = rightcall("log", "show", str(other), "--json").json
+    assert (entry["seq"], entry["gate"]["answer"]) == (other, "FAIL")
+    for asked in (str(other), entry["digest"][:12]):
+        shown = rightcall("log", "show", asked)
+        assert shown.code == 0
+        assert "gate ✗ FAIL · asked by `gate` on" in shown.out
+        assert "golden.pass_rate" in shown.out
+    assert "gate ✓ PASS · asked by `run` on" in rightcall("log", "show", str(number)).out
+    assert rightcall("log", "show", "1").code == 2  # an entry of another kind

@@ -118,7 +118,10 @@ def test_an_exchange_is_found_by_number_or_digest_with_its_texts(here, judged):
 
 @pytest.mark.parametrize("entry", ["999999", "zebra", "ab", "²", "", "-1", "9" * 40])
 def test_an_entry_that_is_not_there_says_where_to_look(here, judged, entry):
-    with here.opened() as store, pytest.raises(ConfigError, match="rightcall log list shows the exchanges"):
+    with (
+        here.opened() as store,
+        pytest.raises(ConfigError, match="rightcall log list shows the exchanges, and log gates what gates said"),
+    ):
         whole_attempt(store, entry)
 
 

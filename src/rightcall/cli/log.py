@@ -90,15 +90,18 @@ def show(
     config: ConfigFlag = None,
     no_color: NoColor = False,
 ) -> int:
-    """Show one exchange in full: the rendered question, the raw reply, the problems, the verdict, the parameters."""
+    """Show one entry in full: an exchange (question, raw reply, problems, verdict, parameters), or what a gate said."""
     from rightcall.cli.screen import screen
+    from rightcall.report.gate_answer import print_answer
     from rightcall.report.records import print_attempt
-    from rightcall.run.log.finding import whole_attempt
+    from rightcall.run.log.finding import GateEntry, whole_entry
 
     with opened(store, config) as record:
-        found = whole_attempt(record, entry)
+        found = whole_entry(record, entry)
         if json:
             print_json(found)
+        elif isinstance(found, GateEntry):
+            print_answer(screen(no_color=no_color), found.gate)
         else:
             print_attempt(screen(no_color=no_color), found)
     return 0

@@ -9,8 +9,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from rightcall.gate.decision import Against
-from rightcall.report.gate_lines import STYLES, against_words
+from rightcall.report.gate_lines import STYLES, against_words, print_gate
 from rightcall.report.plain import moment, shorten, visible
+from rightcall.run.gating.keeping import report_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,6 +70,13 @@ def print_standing(console: Console, answer: GateRecord | None, origin: Origin, 
     if overtaken:
         line = f"  more was recorded since, such as a sign-off: rightcall gate {answer.run_id} asks again"
         console.print(Text(visible(line), "yellow"), soft_wrap=True)
+
+
+def print_answer(console: Console, answer: GateRecord) -> None:
+    """One answer as it was given: who asked and when, then what the gate printed, without the cases that turned."""
+    line = f"{answer.run_id} · gate {MARKS[answer.answer]} · asked by `{answer.asked_by}` on {moment(answer.at)} UTC"
+    console.print(Text(visible(line), STYLES[answer.answer]), soft_wrap=True)
+    print_gate(console, report_of(answer))
 
 
 def print_answers(console: Console, found: Iterable[tuple[int, str, GateRecord]]) -> None:

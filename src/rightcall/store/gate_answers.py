@@ -8,7 +8,7 @@ from sqlalchemy import Select, Subquery, Table, func, select  # noqa: TID253 - t
 
 from rightcall.store.inserting import chunks
 from rightcall.store.packing import column, unpack
-from rightcall.store.reading import fetching, stored, stream
+from rightcall.store.reading import by_number, by_prefix, fetching, stored, stream
 from rightcall.store.records import ConsensusRecord, GateRecord, ReviewRecord
 from rightcall.store.tables import consensus, gates, log, reviews
 
@@ -26,6 +26,13 @@ def gate_answers(database: Database, run_id: str | None = None) -> Iterator[tupl
     """What gates said, of one run or of all, oldest first, as (number of the log entry, digest, record)."""
     for row in stream(database, stored(gates, run_id=run_id), gates.c.seq):
         yield row.seq, row.digest, unpack(GateRecord, row.codec, row.data)
+
+
+def gate_answer(database: Database, entry: int | str) -> tuple[int, str, GateRecord] | None:
+    """One answer, by the number of its log entry or the first characters of its digest; `None`: not exactly one."""
+    query = by_number(gates, entry) if isinstance(entry, int) else by_prefix(gates, entry)
+    rows = database.read(fetching(query))
+    return (rows[0].seq, rows[0].digest, unpack(GateRecord, rows[0].codec, rows[0].data)) if len(rows) == 1 else None
 
 
 def newest_answers(database: Database, runs: Iterable[str]) -> dict[str, GateRecord]:

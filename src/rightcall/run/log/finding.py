@@ -16,13 +16,18 @@ from rightcall.run.judging.items import JudgeTally
 from rightcall.run.results.facts import facts_for, graders_in, summary_for
 from rightcall.run.results.order import natural
 from rightcall.run.results.store import AT_ONCE
-from rightcall.store.records import AttemptRecord, ReviewRecord, RunEvent, RunRecord, VerdictRecord
+from rightcall.store.gate_answers import gate_answer
+from rightcall.store.records import AttemptRecord, GateRecord, ReviewRecord, RunEvent, RunRecord, VerdictRecord
 from rightcall.trace import jsontext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rightcall.store.store import Store
+
+
+_LONGEST_NUMBER = 16
+"""Longer digits are the beginning of a digest."""
 
 
 class ReviewItem(Struct, frozen=True, kw_only=True):
@@ -210,25 +215,51 @@ def _attempts(store: Store, verdicts: list[VerdictRecord]) -> tuple[tuple[int, A
     return tuple(found)
 
 
+class GateEntry(Struct, frozen=True, kw_only=True):
+    """What a gate said, as an entry of the log."""
+
+    seq: int
+    digest: str
+    gate: GateRecord
+
+
+def whole_entry(store: Store, entry: str) -> WholeAttempt | GateEntry:
+    """One exchange with its texts, or what a gate said, by number of the log entry or by digest.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    try:
+        return whole_attempt(store, entry)
+    except ConfigError:
+        found = gate_answer(store.database, _entry(entry)) if entry.isascii() and entry.isalnum() else None
+        if found is None:
+            raise
+    return GateEntry(seq=found[0], digest=found[1], gate=found[2])
+
+
 def whole_attempt(store: Store, entry: str) -> WholeAttempt:
     """One exchange with its texts, by number of the log entry or by digest.
 
     Raises:
-        StoreError: there is none.
+        ConfigError: there is none.
     """
     try:
-        seq, digest, attempt = store.attempt(
-            int(entry) if entry.isascii() and entry.isdigit() and len(entry) < 16 else entry
-        )
+        seq, digest, attempt = store.attempt(_entry(entry))
     except StoreError as error:
         raise ConfigError(
-            error.message, hint="rightcall log list shows the exchanges; what log gates lists, its --json has in full"
+            error.message, hint="rightcall log list shows the exchanges, and log gates what gates said"
         ) from None
     reply = None if attempt.reply is None else store.body(attempt.reply).decode()
     return WholeAttempt(
         seq=seq, digest=digest, attempt=attempt, system=store.body(attempt.system).decode(),
         user=store.body(attempt.user).decode(), reply=reply,
     )  # fmt: skip
+
+
+def _entry(text: str) -> int | str:
+    """A number of the log, or the beginning of a digest."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST_NUMBER else text
 
 
 def last_attempts(store: Store, limit: int, **where: str | None) -> list[tuple[int, str, AttemptRecord]]:
