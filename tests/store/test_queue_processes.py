@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 from datetime import datetime
 
 import pytest
@@ -23,6 +24,9 @@ needed = {"random": 1, "tie": 2, "HIGH": 3}
 with Store.open(url) as store:
     queue, given = store.queue, 0
     queue.sync(rank, lambda reviews: needed[reviews[0].reason])
+    if len(sys.argv) > 5:
+        print("ready", flush=True)
+        sys.stdin.readline()
     while any(one.state != "done" for one in queue.items()):
         claim = queue.claim(who, now=datetime.now(UTC), lease=lease, client="test")
         if given == hang_after:
@@ -89,10 +93,14 @@ def check_claims(store, needed):
 @pytest.mark.slow
 def test_eight_people_answer_160_items_and_each_item_has_exactly_its_answers(store_url):
     needed = fill(store_url, 160)
-    people = [start(store_url, f"p{n}", lease=600) for n in range(8)]
+    people = [start_python(REVIEW, store_url, f"p{n}", "600", "-1", "wait", stdin=subprocess.PIPE) for n in range(8)]
+    assert [person.stdout.readline() for person in people] == ["ready\n"] * 8
+    for person in people:
+        person.stdin.write("go\n")
+        person.stdin.flush()
     given = [int(end(person)) for person in people]
     assert sum(given) == sum(needed.values()) == 319
-    assert all(given)
+    assert sum(map(bool, given)) >= 3  # whom a database lets in first is its own affair; an item needs three people
     with Store.open(store_url, create=False) as store:
         check_answers(store, needed)
         check_claims(store, needed)
